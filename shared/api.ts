@@ -1,0 +1,438 @@
+/**
+ * The one place where a method of the engine is declared: `name -> {input, output}`, as zod schemas.
+ * The engine's service, the RPC client, the command line and the renderer are all typed from here.
+ *
+ * Documents and values cross as {@link Bson}: base64 of one type byte (0x03 for a document) and the value's exact bytes.
+ * `shared/bson` turns them into trees, canonical Extended JSON text, and back. They never cross as JavaScript objects:
+ * those lose number types, key order, duplicate names and `__proto__`.
+ */
+import { z } from 'zod';
+
+/** Base64 of a BSON value: its type byte followed by its bytes as they stand in a document. */
+export const Bson = z.string().regex(/^[A-Za-z0-9+/]*={0,2}$/);
+export type Bson = z.infer<typeof Bson>;
+
+/** A time, ISO 8601 in UTC. */
+const Time = z.string();
+/** `database.collection` */
+const Namespace = z.string();
+/** Names and array indexes from the document's root. */
+export const FieldPath = z.array(z.union([z.string(), z.number().int().nonnegative()]));
+export type FieldPath = z.infer<typeof FieldPath>;
+
+export const BranchState = z.enum(['starting', 'live', 'asleep', 'expired', 'trashed', 'failed']);
+export type BranchState = z.infer<typeof BranchState>;
+export const AccessLevel = z.enum(['schema', 'readWrite', 'read']);
+export type AccessLevel = z.infer<typeof AccessLevel>;
+
+/** Cluster time as the server prints it: seconds and increment. */
+const ClusterTime = z.object({ t: z.number().int(), i: z.number().int() });
+
+export const ForkPoint = z.object({
+  clusterTime: ClusterTime,
+  /** The parent's last history sequence at the fork; left out until the parent's capture has passed it. */
+  seq: z.number().int().optional(),
+});
+
+/** A sandbox as a fork answers it. */
+export const Branch = z.object({
+  id: z.string(),
+  name: z.string(),
+  parent: z.string().optional(),
+  state: BranchState,
+  port: z.number().int().optional(),
+  access: AccessLevel,
+  forkPoint: ForkPoint.optional(),
+  forkedAt: Time.optional(),
+  /** Left out where the branch is kept. */
+  expiresAt: Time.optional(),
+  disk: z.enum(['shared', 'copied']).optional(),
+});
+export type Branch = z.infer<typeof Branch>;
+
+/** A branch as the list shows it. `ahead` and `behind` count touched documents and schema items. */
+export const BranchRow = Branch.extend({
+  ahead: z.number().int(),
+  behind: z.number().int().optional(),
+  /** Net effect so far, by kind; `conflicts` is a subset of the three. Left out until it has been computed. */
+  counts: z
+    .object({ added: z.number(), modified: z.number(), removed: z.number(), conflicts: z.number(), schema: z.number() })
+    .optional(),
+  /** How far capture is behind the server, milliseconds. */
+  lagMs: z.number().optional(),
+  documents: z.number().int().optional(),
+  sizeBytes: z.number().int().optional(),
+  databases: z.number().int().optional(),
+  /** The last captured sequence. */
+  seq: z.number().int(),
+  actors: z.array(z.string()),
+  /** Until when a discarded or expired branch can be brought back. */
+  goneAt: Time.optional(),
+  /** Why the branch is failed, or why its expiry is held. */
+  note: z.string().optional(),
+});
+export type BranchRow = z.infer<typeof BranchRow>;
+
+export const Timings = z.object({
+  lock_ms: z.number(),
+  copy_ms: z.number(),
+  boot_ms: z.number(),
+  capture_ready_ms: z.number(),
+  total_ms: z.number(),
+});
+
+/** One captured write (or a gap, or an import). `op` is the server's operationType, `import` or `gap`. */
+export const Change = z.object({
+  seq: z.number().int(),
+  time: Time,
+  op: z.string(),
+  ns: z.string().optional(),
+  id: Bson.optional(),
+  actor: z.string().optional(),
+  /** Where only "one of" is known. */
+  actors: z.array(z.string()).optional(),
+  transaction: z.string().optional(),
+  before: Bson.optional(),
+  after: Bson.optional(),
+  /** True where an image was folded from update descriptions and awaits its verification. */
+  folded: z.boolean().optional(),
+  /** What a schema event, an import or a gap says of itself. */
+  detail: z.record(z.string(), z.unknown()).optional(),
+});
+export type Change = z.infer<typeof Change>;
+
+export const MergeClass = z.enum(['clean', 'convergent', 'divergent']);
+export const FieldChange = z.object({
+  path: FieldPath,
+  base: Bson.optional(),
+  parent: Bson.optional(),
+  branch: Bson.optional(),
+  class: MergeClass,
+  /** An order-only change of the object at `path`: the three sides are the names in order. */
+  order: z.literal(true).optional(),
+});
+export type FieldChange = z.infer<typeof FieldChange>;
+
+export const ChangeKind = z.enum(['added', 'modified', 'removed']);
+export type ChangeKind = z.infer<typeof ChangeKind>;
+export const DocumentChange = z.object({
+  ns: Namespace,
+  id: Bson,
+  kind: ChangeKind,
+  conflict: z.boolean(),
+  fields: z.array(FieldChange),
+});
+export type DocumentChange = z.infer<typeof DocumentChange>;
+
+export const SchemaChange = z.object({
+  type: z.enum(['collection', 'options', 'validator', 'view', 'index', 'rename']),
+  kind: ChangeKind,
+  ns: Namespace,
+  name: z.string().optional(),
+  /** How many documents a created or dropped collection holds. */
+  documents: z.number().int().optional(),
+  base: Bson.optional(),
+  parent: Bson.optional(),
+  branch: Bson.optional(),
+  conflict: z.boolean(),
+});
+export type SchemaChange = z.infer<typeof SchemaChange>;
+
+export const Gap = z.object({
+  ns: z.string().optional(),
+  from: Time.optional(),
+  to: Time.optional(),
+  reason: z.string(),
+  /** True once an exact comparison has settled what changed. */
+  settled: z.boolean(),
+});
+
+export const NamespaceSummary = z.object({
+  ns: Namespace,
+  added: z.number().int(),
+  modified: z.number().int(),
+  removed: z.number().int(),
+  conflicts: z.number().int(),
+});
+
+export const Diff = z.object({
+  branch: z.string(),
+  parent: z.string(),
+  complete: z.boolean(),
+  gaps: z.array(Gap),
+  summary: z.array(NamespaceSummary),
+  schema: z.array(SchemaChange),
+  documents: z.array(DocumentChange),
+  /** Pass as `after` for the next page. */
+  next: z.string().optional(),
+  /** When both sides were compared. */
+  comparedAt: Time,
+});
+export type Diff = z.infer<typeof Diff>;
+
+/** What a plan takes in or leaves out: a collection, a document of it, or a field of that. */
+export const Target = z.object({ ns: Namespace, id: Bson.optional(), path: FieldPath.optional() });
+export type Target = z.infer<typeof Target>;
+
+/** A decided conflict: take a side by its branch's name, or set an edited result. */
+export const Decision = z.object({
+  target: Target,
+  take: z.union([z.object({ side: z.string() }), z.object({ value: Bson })]),
+});
+export type Decision = z.infer<typeof Decision>;
+
+const Selection = z.object({
+  /** Only these; left out = everything. */
+  only: z.array(Target).optional(),
+  /** All but these. */
+  except: z.array(Target).optional(),
+  take: z.array(Decision).optional(),
+  /** Leave out schema changes. */
+  documentsOnly: z.boolean().optional(),
+});
+
+export const Check = z.object({
+  name: z.string(),
+  ok: z.boolean(),
+  /** One sentence. */
+  detail: z.string(),
+});
+
+export const PlanItem = z.object({
+  ns: Namespace,
+  id: Bson.optional(),
+  /** What will happen to the parent: insert, replace, delete, or the name of a schema command. */
+  action: z.string(),
+  expect: Bson.optional(),
+  result: Bson.optional(),
+});
+
+export const LogEntry = z.object({
+  entry: z.string(),
+  time: Time,
+  kind: z.string(),
+  branch: z.string(),
+  actor: z.string().optional(),
+  items: z.number().int().optional(),
+  undoneBy: z.string().optional(),
+  /** One sentence for people. */
+  text: z.string(),
+  /** True where `log.undo` can take it back. */
+  undoable: z.boolean(),
+});
+export type LogEntry = z.infer<typeof LogEntry>;
+
+const Applied = z.object({ applied: z.number().int(), entry: z.string().optional() });
+
+export const Status = z.object({
+  version: z.string(),
+  pid: z.number().int(),
+  data: z.string(),
+  mongod: z.object({ version: z.string(), path: z.string(), source: z.string() }),
+  /** Resident memory in bytes: the engine's own and that of all its servers. */
+  memory: z.object({ engine: z.number(), servers: z.number() }),
+  /** Bytes on disk as files count them, and how many of those the file system shares between branches. */
+  disk: z.object({ used: z.number(), free: z.number(), trash: z.number(), shared: z.boolean() }),
+  web: z.object({ url: z.string() }).optional(),
+});
+export type Status = z.infer<typeof Status>;
+
+const method = <I extends z.ZodType, O extends z.ZodType>(input: I, output: O) => ({ input, output });
+
+export const api = {
+  'engine.status': method(z.object({}), Status),
+  /** Turns the loopback web on; `url` carries a one-time token in its fragment. */
+  'engine.web': method(
+    z.object({ port: z.number().int().min(0).max(65535).optional() }),
+    z.object({ url: z.string(), pid: z.number().int(), data: z.string() }),
+  ),
+  'engine.stop': method(z.object({}), z.object({ stopped: z.boolean() })),
+
+  'branches.list': method(z.object({ all: z.boolean().optional() }), z.array(BranchRow)),
+  'branches.fork': method(
+    z.object({
+      name: z.string(),
+      from: z.string().optional(),
+      /** `null` keeps the sandbox for ever; left out = the workspace's default of one hour. */
+      ttlMs: z.number().int().positive().nullable().optional(),
+      access: AccessLevel.optional(),
+      actor: z.string().optional(),
+      empty: z.boolean().optional(),
+      ttlIndexes: z.boolean().optional(),
+      endTransactions: z.boolean().optional(),
+    }),
+    z.object({
+      branch: Branch,
+      uri: z.string(),
+      endedTransactions: z.array(z.object({ client: z.string(), ageMs: z.number() })).optional(),
+      timings: Timings,
+    }),
+  ),
+  'branches.uri': method(
+    z.object({ branch: z.string(), actor: z.string().optional() }),
+    z.object({ uri: z.string(), actor: z.string() }),
+  ),
+  'branches.discard': method(
+    z.object({ branch: z.string(), now: z.boolean().optional() }),
+    z.object({ branch: Branch, trashedUntil: Time.optional() }),
+  ),
+  'branches.keep': method(z.object({ branch: z.string() }), z.object({ branch: Branch })),
+  'branches.extend': method(
+    z.object({ branch: z.string(), ttlMs: z.number().int().positive() }),
+    z.object({ branch: Branch }),
+  ),
+  /** Bring an expired branch back: its server starts again under the same URI. */
+  'branches.wake': method(z.object({ branch: z.string() }), z.object({ branch: Branch })),
+
+  /**
+   * Imports into a branch. `source` is a `sample:` name, a MongoDB URI, or an absolute path of a file.
+   * Progress comes as `progress` events that carry `job`.
+   */
+  'transfer.import': method(
+    z.object({
+      source: z.string(),
+      into: z.string(),
+      db: z.string().optional(),
+      collection: z.string().optional(),
+      job: z.string().optional(),
+    }),
+    z.object({
+      collections: z.array(z.object({ ns: Namespace, documents: z.number().int() })),
+      problems: z.array(
+        z.object({
+          ns: z.string().optional(),
+          line: z.number().int().optional(),
+          id: Bson.optional(),
+          message: z.string(),
+        }),
+      ),
+    }),
+  ),
+
+  /**
+   * A page of history, ascending, `after` exclusive. With `waitMs` it answers as soon as there is something after `after`
+   * (long poll): this is how a feed follows. With `before` it pages backwards from there (exclusive), still ascending.
+   * `settle` first waits until capture has passed the time of the request.
+   */
+  'changes.page': method(
+    z.object({
+      branch: z.string(),
+      after: z.number().int().nonnegative().optional(),
+      before: z.number().int().positive().optional(),
+      limit: z.number().int().positive().max(5000).optional(),
+      waitMs: z.number().int().nonnegative().max(30_000).optional(),
+      settle: z.boolean().optional(),
+    }),
+    z.object({ changes: z.array(Change), last: z.number().int(), complete: z.boolean() }),
+  ),
+  /** Everything that happened to one document, oldest first. */
+  'changes.ofDocument': method(
+    z.object({ branch: z.string(), ns: Namespace, id: Bson, limit: z.number().int().positive().max(1000).optional() }),
+    z.object({ changes: z.array(Change) }),
+  ),
+
+  'diff.get': method(
+    z.object({
+      branch: z.string(),
+      only: z.array(Target).optional(),
+      against: z.string().optional(),
+      /** Leave the documents out. */
+      summary: z.boolean().optional(),
+      limit: z.number().int().positive().max(10_000).optional(),
+      after: z.string().optional(),
+      /** Keep only documents with conflicts. */
+      conflictsOnly: z.boolean().optional(),
+    }),
+    Diff,
+  ),
+  /** The three whole sides of one touched document. */
+  'diff.document': method(
+    z.object({ branch: z.string(), ns: Namespace, id: Bson }),
+    z.object({
+      change: DocumentChange.optional(),
+      base: Bson.optional(),
+      parent: Bson.optional(),
+      branch: Bson.optional(),
+      writes: z.object({ count: z.number().int(), lastAt: Time.optional(), actors: z.array(z.string()) }),
+    }),
+  ),
+
+  'plan.create': method(
+    Selection.extend({ branch: z.string() }),
+    z.object({
+      plan: z.string(),
+      items: z.number().int(),
+      conflicts: z.number().int(),
+      checks: z.array(Check),
+      parent: z.string(),
+    }),
+  ),
+  'plan.items': method(
+    z.object({
+      plan: z.string(),
+      after: z.number().int().optional(),
+      limit: z.number().int().positive().max(1000).optional(),
+    }),
+    z.object({ items: z.array(PlanItem), mongosh: z.string() }),
+  ),
+  'plan.apply': method(z.object({ plan: z.string(), job: z.string().optional() }), Applied),
+  /** plan + apply in one. Undecided conflicts: error `conflicts`, nothing changed. */
+  'plan.adopt': method(Selection.extend({ branch: z.string() }), Applied),
+
+  'log.list': method(z.object({ branch: z.string().optional() }), z.array(LogEntry)),
+  'log.undo': method(z.object({ entry: z.string() }), Applied),
+} as const;
+
+export type Api = typeof api;
+export type Method = keyof Api;
+/** What a caller passes. */
+export type Input<M extends Method> = z.input<Api[M]['input']>;
+/** What the engine gets after parsing. */
+export type Parsed<M extends Method> = z.output<Api[M]['input']>;
+export type Output<M extends Method> = z.output<Api[M]['output']>;
+
+/**
+ * What the engine tells unasked. Each event has a number; a client that reconnects passes the last one it saw.
+ * They say *that* something changed; the client asks for what it shows.
+ */
+export const Event = z.discriminatedUnion('type', [
+  /** The branch list changed: forked, state, counts, expiry. The whole list, small by nature. */
+  z.object({ type: z.literal('branches'), branches: z.array(BranchRow) }),
+  /** The log grew. */
+  z.object({ type: z.literal('log'), entry: LogEntry }),
+  z.object({
+    type: z.literal('progress'),
+    job: z.string(),
+    text: z.string(),
+    done: z.number().optional(),
+    total: z.number().optional(),
+  }),
+  /** A sandbox will expire soon, or has. */
+  z.object({ type: z.literal('expiry'), branch: z.string(), state: z.enum(['soon', 'expired', 'gone']), at: Time }),
+]);
+export type Event = z.infer<typeof Event>;
+
+/** Frames on a transport, one JSON text each. */
+export const ClientFrame = z.union([
+  z.object({ id: z.number().int(), method: z.string(), input: z.unknown() }),
+  z.object({ abort: z.number().int() }),
+  /** Starts events; `after` resumes behind the last number seen. */
+  z.object({ subscribe: z.object({ after: z.number().int().optional() }) }),
+]);
+export type ClientFrame = z.infer<typeof ClientFrame>;
+
+const ErrorFrame = z.object({
+  code: z.string(),
+  message: z.string(),
+  hint: z.string().optional(),
+  retry: z.boolean(),
+  details: z.record(z.string(), z.unknown()).optional(),
+});
+export const ServerFrame = z.union([
+  z.object({ id: z.number().int(), ok: z.literal(true), value: z.unknown() }),
+  z.object({ id: z.number().int(), error: ErrorFrame }),
+  z.object({ event: z.number().int(), data: Event }),
+  /** Answers `subscribe`: the newest number, and whether events after `after` were dropped from the ring. */
+  z.object({ subscribed: z.number().int(), gap: z.boolean() }),
+]);
+export type ServerFrame = z.infer<typeof ServerFrame>;
