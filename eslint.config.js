@@ -64,14 +64,17 @@ export default tseslint.config(
     plugins: { boundaries },
     settings: {
       'import/resolver': { typescript: { project: 'tsconfig.json' } },
-      'boundaries/elements': rooms.map((room) => ({ ...room, mode: 'full' })),
+      'boundaries/elements': rooms.map((room) => ({ ...room, partialMatch: false })),
     },
     rules: {
-      'boundaries/element-types': [
+      'boundaries/dependencies': [
         'error',
         {
           default: 'disallow',
-          rules: Object.entries(allowed).map(([from, allow]) => ({ from, allow })),
+          policies: Object.entries(allowed).map(([from, to]) => ({
+            from: { element: { type: from } },
+            allow: { to: { element: { types: { anyOf: to } } } },
+          })),
         },
       ],
     },
