@@ -17,6 +17,7 @@ const rooms = [
   { type: 'transfer', pattern: 'electron/engine/transfer/**' },
   { type: 'branches', pattern: 'electron/engine/branches/**' },
   { type: 'service', pattern: 'electron/engine/service/**' },
+  { type: 'local', pattern: 'electron/local/**' },
   { type: 'server', pattern: 'electron/server/**' },
   { type: 'cli', pattern: 'electron/cli/**' },
   { type: 'preload', pattern: 'electron/preload/**' },
@@ -35,10 +36,12 @@ const allowed = {
   transfer: ['transfer', 'mongod', 'shared'],
   branches: ['branches', 'transfer', 'adopt', 'changes', 'capture', 'home', 'mongod', 'shared'],
   service: ['service', 'branches', 'transfer', 'adopt', 'changes', 'capture', 'home', 'mongod', 'shared'],
-  server: ['server', 'service', 'shared'],
-  cli: ['cli', 'shared'],
+  local: ['local', 'shared'],
+  // The lock tells processes apart by the same rule as the servers' reaping.
+  server: ['server', 'service', 'mongod', 'local', 'shared'],
+  cli: ['cli', 'local', 'shared'],
   preload: ['preload', 'shared'],
-  main: ['main', 'shared'],
+  main: ['main', 'local', 'shared'],
   renderer: ['renderer', 'shared'],
   test: rooms.map((room) => room.type),
 };
