@@ -1,0 +1,358 @@
+import { randomUUID } from 'node:crypto';
+import type { MongoClient, Timestamp } from 'mongodb';
+import type { Account } from '../mongod/accounts.ts';
+import { uidOf } from '../mongod/accounts.ts';
+import type { History, ImportedKey } from '../home/history.ts';
+import type { Home } from '../home/home.ts';
+import type { CaptureState, ChangeRecord } from '../home/records.ts';
+import { authorsOf, timeKey, type Author } from './attribution.ts';
+import { canHaveImages, switchImagesOn } from './coverage.ts';
+import { tokenTime, type StreamEvent } from './event.ts';
+import { ImageReader, type Images } from './images.ts';
+import {
+  isDocumentOp,
+  isNoise,
+  switchesImagesOff,
+  timeSeriesNamespace,
+  toRecord,
+  type Attribution,
+} from './records.ts';
+import { HistoryLost, RawChangeStream, type StreamBatch, type StreamStart } from './stream.ts';
+
+export interface CaptureOptions {
+  readonly client: MongoClient;
+  readonly home: Home;
+  readonly history: History;
+  readonly branchId: string;
+  readonly state: CaptureState;
+  readonly engineUser: string;
+  /** The branch's credentials at this moment. */
+  readonly accounts: () => readonly Account[];
+  /** TTL indexes expire documents on this branch. */
+  readonly ttlIndexes: boolean;
+  readonly onChanges: (seq: number) => void;
+  readonly log: (line: string) => void;
+}
+
+/** What the engine's own writes are called in a history. */
+export const engineActor = 'forkyard';
+const ttlActor = 'TTL';
+
+const transactionBytes = 8 * 1024 * 1024;
+const transactionEvents = 1_000;
+const idleSaveMs = 10_000;
+
+/** Writes of the engine itself that are under way on a branch. */
+interface EngineWork {
+  /** `lsid.id`, hex, of the session that writes. */
+  readonly session: string;
+  /** Inserts of this session belong to the import with this sequence. */
+  readonly importSeq?: number;
+  /** Whether imported documents are kept as keys. */
+  readonly recordKeys?: boolean;
+  readonly namespaces: ReadonlySet<string> | 'all';
+}
+
+/**
+ * Turns one branch's change stream into history. Batches are written in order, each in one transaction with the resume
+ * token; the next batch is fetched meanwhile, so memory holds two at most.
+ */
+export class Capture {
+  private readonly options: CaptureOptions;
+  private readonly images: ImageReader;
+  private stream: RawChangeStream;
+  private state: CaptureState;
+  private readonly work = new Set<EngineWork>();
+  private readonly waiting = new Set<() => void>();
+  private readonly ended = new AbortController();
+  private readonly running: Promise<void>;
+  private appending: Promise<unknown> = Promise.resolve();
+  /** True while events have been read and not yet been written. */
+  private busy = false;
+  private oldestUnwritten: Date | undefined;
+  private savedAt = performance.now();
+  /** Resolves when the stream has opened and nothing written from then on can be missed. */
+  readonly live: Promise<void>;
+
+  constructor(options: CaptureOptions) {
+    this.options = options;
+    this.state = options.state;
+    this.images = new ImageReader(options.client, options.history);
+    this.stream = new RawChangeStream(options.client, startOf(options.state));
+    let isLive!: () => void;
+    this.live = new Promise((resolve) => (isLive = resolve));
+    this.running = this.run(isLive);
+  }
+
+  get seq(): number {
+    return this.state.seq;
+  }
+
+  /** How long the oldest write that is not yet in the history has been waiting, milliseconds. */
+  get lagMs(): number {
+    return this.oldestUnwritten ? Math.max(0, Date.now() - this.oldestUnwritten.getTime()) : 0;
+  }
+
+  /** Waits until everything up to `time` is in the history; false when that did not come within `deadlineMs`. */
+  async settle(time: Timestamp, deadlineMs: number): Promise<boolean> {
+    const deadline = performance.now() + deadlineMs;
+    while (this.state.clusterTime.compare(time) < 0) {
+      const left = deadline - performance.now();
+      if (left <= 0 || this.ended.signal.aborted) return false;
+      if (!this.busy && (await this.lookAhead(time))) continue;
+      await this.waitForProgress(Math.min(left, 1_100));
+    }
+    return true;
+  }
+
+  /** A quiet stream tells its position once a second; asked directly it tells at once that nothing lies between. */
+  private async lookAhead(time: Timestamp): Promise<boolean> {
+    const before = this.state;
+    const seen = await this.stream.peek().catch(() => undefined);
+    if (!seen?.empty || !seen.time || seen.time.compare(time) < 0) return false;
+    if (this.busy || this.state !== before) return true;
+    this.state = { ...before, clusterTime: seen.time, token: seen.token ?? before.token };
+    return true;
+  }
+
+  private waitForProgress(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const done = () => {
+        clearTimeout(timer);
+        this.waiting.delete(done);
+        resolve();
+      };
+      const timer = setTimeout(done, ms);
+      this.waiting.add(done);
+    });
+  }
+
+  private progress(): void {
+    for (const done of [...this.waiting]) done();
+  }
+
+  /** Marks writes of one engine session: they are the engine's, and inserts belong to an import where one is named. */
+  beginWork(work: EngineWork): () => void {
+    this.work.add(work);
+    return () => this.work.delete(work);
+  }
+
+  /** Appends an entry of the engine's own (an import, a gap) to the history; resolves with its sequence. */
+  async note(op: 'import' | 'gap', fields: Pick<ChangeRecord, 'ns' | 'detail'>): Promise<number> {
+    return this.exclusively(async () => {
+      const seq = this.state.seq + 1;
+      const { clusterTime } = this.state;
+      const record = { seq, clusterTime, wall: new Date(), op, actor: engineActor, ...fields };
+      const state = { ...this.state, seq };
+      await this.options.history.append([record], [], state);
+      this.state = state;
+      this.options.onChanges(seq);
+      this.progress();
+      return seq;
+    });
+  }
+
+  private exclusively<T>(work: () => Promise<T>): Promise<T> {
+    const result = this.appending.then(work, work);
+    this.appending = result.catch(() => undefined);
+    return result;
+  }
+
+  async stop(): Promise<void> {
+    this.ended.abort();
+    await this.stream.close();
+    await this.running;
+    this.progress();
+  }
+
+  private async run(isLive: () => void): Promise<void> {
+    let next: Promise<StreamBatch> | undefined;
+    let pauseMs = 20;
+    while (!this.ended.signal.aborted) {
+      try {
+        const batch = await (next ?? this.stream.next());
+        isLive();
+        pauseMs = 20;
+        next = this.ended.signal.aborted ? undefined : this.stream.next();
+        next?.catch(() => undefined);
+        if (batch.events.length > 0) await this.record(batch);
+        else if (batch.token) await this.idle(batch.token);
+      } catch (error) {
+        next = undefined;
+        if (this.ended.signal.aborted) return;
+        if (error instanceof HistoryLost) await this.gap();
+        else {
+          this.options.log(`capture of ${this.options.branchId}: ${String(error)}; trying again`);
+          await new Promise((resolve) => setTimeout(resolve, pauseMs));
+          pauseMs = Math.min(pauseMs * 2, 2_000);
+        }
+        await this.reopen();
+      }
+    }
+  }
+
+  /** From the last position that home has: what was read and not written is read again. */
+  private async reopen(): Promise<void> {
+    await this.stream.close();
+    this.busy = false;
+    this.oldestUnwritten = undefined;
+    this.stream = new RawChangeStream(this.options.client, startOf(this.state));
+  }
+
+  private async idle(token: Uint8Array): Promise<void> {
+    this.state = { ...this.state, token, clusterTime: tokenTime(token) };
+    if (performance.now() - this.savedAt > idleSaveMs) {
+      this.savedAt = performance.now();
+      await this.options.history.advance(this.state);
+    }
+    this.progress();
+  }
+
+  /** What happened between the last known position and now cannot be known: said, never skipped. */
+  private async gap(): Promise<void> {
+    const { client, home, branchId, log } = this.options;
+    const reason = 'The change log had rolled over before it was read.';
+    log(`capture of ${branchId}: ${reason}`);
+    const now = await client.db('admin').command({ ping: 1 });
+    const from = new Date(this.state.clusterTime.t * 1000);
+    await home.gaps.insertOne({ _id: randomUUID(), branch: branchId, from, to: new Date(), reason, settled: false });
+    this.state = { ...this.state, clusterTime: now['operationTime'] as Timestamp, token: undefined };
+    await this.note('gap', { detail: { reason, from: from.toISOString(), to: new Date().toISOString() } });
+  }
+
+  private async record(batch: StreamBatch): Promise<void> {
+    this.busy = true;
+    try {
+      for (const piece of inPieces(batch.events)) {
+        this.oldestUnwritten = piece[0]!.wall;
+        await this.write(piece);
+      }
+      if (batch.token) this.state = { ...this.state, token: batch.token, clusterTime: tokenTime(batch.token) };
+    } finally {
+      this.busy = false;
+      this.oldestUnwritten = undefined;
+    }
+    this.progress();
+  }
+
+  private async write(events: readonly StreamEvent[]): Promise<void> {
+    this.cover(events);
+    const wanted = events.filter((event) => !isNoise(event));
+    const last = events[events.length - 1]!;
+    const [images, authors] = await Promise.all([this.images.complete(wanted), this.authors(wanted)]);
+    await this.markGaps(wanted, images);
+    await this.exclusively(async () => {
+      let { seq } = this.state;
+      const records: ChangeRecord[] = [];
+      const imported: ImportedKey[] = [];
+      wanted.forEach((event, index) => {
+        const author = this.authorOf(event, authors);
+        const work = this.workOf(event, author);
+        if (work?.importSeq !== undefined && event.key && event.uuid) {
+          if (work.recordKeys) imported.push({ seq: work.importSeq, uuid: event.uuid, key: event.key });
+          return;
+        }
+        seq += 1;
+        records.push(toRecord(event, images[index]!, seq, this.attribute(author, work)));
+      });
+      const state: CaptureState = { seq, token: last.token.slice(), clusterTime: last.clusterTime };
+      await this.options.history.append(records, imported, state);
+      this.state = state;
+      if (records.length > 0) this.options.onChanges(seq);
+    });
+    this.progress();
+  }
+
+  /** New collections get images from their first moment on; one whose images were switched off gets them back. */
+  private cover(events: readonly StreamEvent[]): void {
+    for (const event of events) {
+      const create = event.op === 'create' && event.uuid !== undefined;
+      if (!create && !switchesImagesOff(event)) continue;
+      if (event.db === undefined || event.collection === undefined || !canHaveImages(event.collection)) continue;
+      void switchImagesOn(this.options.client, event.db, event.collection, this.ended.signal);
+    }
+  }
+
+  /** Collections whose recorded changes are not the whole truth from here on, until a comparison settles them. */
+  private async markGaps(events: readonly StreamEvent[], images: readonly Images[]): Promise<void> {
+    const reasons = new Map<string, string>();
+    events.forEach((event, index) => {
+      const series = timeSeriesNamespace(event);
+      if (series !== undefined) {
+        reasons.set(series, 'Changes of a time-series collection are not captured one by one.');
+      } else if (images[index]?.lost) {
+        reasons.set(`${event.db}.${event.collection}`, 'The document before a change could not be had.');
+      }
+    });
+    for (const [ns, reason] of reasons) {
+      const { home, branchId } = this.options;
+      const open = { branch: branchId, ns, reason, settled: false };
+      await home.gaps.updateOne(open, { $setOnInsert: { _id: randomUUID(), from: events[0]!.wall } }, { upsert: true });
+    }
+  }
+
+  private async authors(events: readonly StreamEvent[]): Promise<Map<string, Author>> {
+    const several = this.options.accounts().length > 1 || this.options.ttlIndexes;
+    if (this.work.size === 0 && !several) return new Map();
+    return authorsOf(
+      this.options.client,
+      events.filter((event) => isDocumentOp(event.op)),
+    );
+  }
+
+  private authorOf(event: StreamEvent, authors: Map<string, Author>): Author | undefined {
+    if (event.transaction) {
+      const [session = '', txnNumber = ''] = event.transaction.id.split(':');
+      return { uid: event.transaction.uid, session, txnNumber };
+    }
+    return authors.get(timeKey(event.clusterTime));
+  }
+
+  private workOf(event: StreamEvent, author: Author | undefined): EngineWork | undefined {
+    for (const work of this.work) {
+      if (author) {
+        if (author.session === work.session) return work;
+      } else if (!isDocumentOp(event.op)) {
+        const ns = `${event.db}.${event.collection}`;
+        if (work.namespaces === 'all' || work.namespaces.has(ns))
+          return { session: work.session, namespaces: work.namespaces };
+      }
+    }
+    return undefined;
+  }
+
+  /** By credential; where the server does not tell, the only one there is, or "one of"; never a guess. */
+  private attribute(author: Author | undefined, work: EngineWork | undefined): Attribution {
+    if (work) return { actor: engineActor };
+    const accounts = this.options.accounts();
+    if (author) {
+      if (author.uid === uidOf(this.options.engineUser)) return { actor: engineActor };
+      const account = accounts.find(({ user }) => uidOf(user) === author.uid);
+      return account ? { actor: account.actor } : {};
+    }
+    const writers = accounts.filter(({ access }) => access !== 'read').map(({ actor }) => actor);
+    const candidates = this.options.ttlIndexes ? [...writers, ttlActor] : writers;
+    return candidates.length === 1 ? { actor: candidates[0]! } : candidates.length > 1 ? { actors: candidates } : {};
+  }
+}
+
+function startOf(state: CaptureState): StreamStart {
+  return state.token ? { token: state.token } : { time: state.clusterTime };
+}
+
+/** At most so many events and bytes of images go into one transaction of home. */
+function* inPieces(events: readonly StreamEvent[]): Generator<StreamEvent[]> {
+  let piece: StreamEvent[] = [];
+  let bytes = 0;
+  for (const event of events) {
+    const size = (event.before?.length ?? 0) + (event.after?.length ?? 0) + 200;
+    if (piece.length > 0 && (piece.length >= transactionEvents || bytes + size > transactionBytes)) {
+      yield piece;
+      piece = [];
+      bytes = 0;
+    }
+    piece.push(event);
+    bytes += size;
+  }
+  if (piece.length > 0) yield piece;
+}

@@ -1,0 +1,34 @@
+import { MongoServerError, type MongoClient } from 'mongodb';
+
+/** NamespaceNotFound, CommandNotSupportedOnView, InvalidOptions, CommandNotSupported, Unauthorized-on-system, InvalidNamespace. */
+const hopeless = new Set([26, 166, 72, 115, 73, 20]);
+
+/**
+ * Switches the server's before- and after-images on for one collection. The command waits behind open transactions
+ * and is refused during an index build; it is given up after 50 ms each time, so that nobody waits behind it, and
+ * tried again until it took or the collection is gone.
+ */
+export async function switchImagesOn(
+  client: MongoClient,
+  db: string,
+  collection: string,
+  signal: AbortSignal,
+): Promise<void> {
+  for (let pauseMs = 5; !signal.aborted; pauseMs = Math.min(pauseMs * 2, 500)) {
+    try {
+      await client
+        .db(db)
+        .command({ collMod: collection, changeStreamPreAndPostImages: { enabled: true }, maxTimeMS: 50 }, { signal });
+      return;
+    } catch (error) {
+      if (signal.aborted) return;
+      if (error instanceof MongoServerError && hopeless.has(Number(error.code))) return;
+      await new Promise((resolve) => setTimeout(resolve, pauseMs));
+    }
+  }
+}
+
+/** Collections that hold documents of their own and can have images. */
+export function canHaveImages(collection: string): boolean {
+  return !collection.startsWith('system.') || collection === 'system.js';
+}

@@ -1,0 +1,354 @@
+import { createHash } from 'node:crypto';
+import { BSON, Binary, MongoServerError, Timestamp, type ClientSession, type Collection, type Document } from 'mongodb';
+import { keyOf } from '../../../shared/bson/key.ts';
+import { toBase64, type BsonValue } from '../../../shared/bson/value.ts';
+import { rawFind, rawFindAll, rawWrite } from '../mongod/raw.ts';
+import { decodeChange, decodeTouched, encodeChange, type DecodedChange, type EncodedChange } from './encode.ts';
+import type { Home } from './home.ts';
+import type { BaseOverride, CaptureState, ChangeRecord, TouchedRecord } from './records.ts';
+
+const pieceBytes = 8 * 1024 * 1024;
+
+interface StateDocument {
+  _id: string;
+  seq: number;
+  token?: Binary;
+  clusterTime: Timestamp;
+}
+
+/** An imported document: touched by the import's entry, without images. */
+export interface ImportedKey {
+  /** The import's sequence. */
+  readonly seq: number;
+  readonly uuid: Uint8Array;
+  readonly key: BsonValue;
+}
+
+/** The history of one branch: changes in order, and one pointer row for each document they touched. */
+export class History {
+  private readonly home: Home;
+  readonly branchId: string;
+
+  constructor(home: Home, branchId: string) {
+    this.home = home;
+    this.branchId = branchId;
+  }
+
+  private get changes(): Collection {
+    return this.home.history.collection(`changes_${this.branchId}`);
+  }
+
+  private get touched(): Collection {
+    return this.home.history.collection(`touched_${this.branchId}`);
+  }
+
+  private get pieces(): Collection {
+    return this.home.history.collection(`pieces_${this.branchId}`);
+  }
+
+  private get states(): Collection<StateDocument> {
+    return this.home.catalog.collection<StateDocument>('capture');
+  }
+
+  /** Collections are made before the first transaction, which then never has to. */
+  async create(state: CaptureState): Promise<void> {
+    await Promise.all(
+      [this.changes, this.touched, this.pieces].map((collection) =>
+        this.home.history.createCollection(collection.collectionName).catch((error: unknown) => {
+          if (!(error instanceof MongoServerError) || error.code !== 48) throw error;
+        }),
+      ),
+    );
+    await this.states.updateOne({ _id: this.branchId }, { $setOnInsert: stateFields(state) }, { upsert: true });
+  }
+
+  async state(): Promise<CaptureState | undefined> {
+    const stored = await this.states.findOne({ _id: this.branchId }, { promoteValues: true });
+    if (!stored) return undefined;
+    return { seq: Number(stored.seq), token: stored.token?.buffer, clusterTime: stored.clusterTime };
+  }
+
+  async drop(): Promise<void> {
+    for (const collection of [this.changes, this.touched, this.pieces]) await collection.drop();
+    await this.states.deleteOne({ _id: this.branchId });
+    await this.home.gaps.deleteMany({ branch: this.branchId });
+    await this.home.catalog.collection<{ _id: string }>('schemas').deleteOne({ _id: this.branchId });
+  }
+
+  /**
+   * Writes changes, the documents they touched, and how far capture has come, all or nothing: after a crash nothing is
+   * missing and nothing comes twice.
+   */
+  async append(changes: readonly ChangeRecord[], imported: readonly ImportedKey[], state: CaptureState): Promise<void> {
+    const encoded = changes.map(encodeChange);
+    const touched = touchedUpdates(changes, imported);
+    const pieces = encoded.flatMap((change, index) => piecesOf(changes[index]!.seq, change));
+    const session = this.home.client.startSession();
+    try {
+      for (let attempt = 1; ; attempt += 1) {
+        try {
+          session.startTransaction({ writeConcern: { w: 1, j: false } });
+          await this.write(session, encoded, pieces, touched, state);
+          await session.commitTransaction();
+          return;
+        } catch (error) {
+          await session.abortTransaction().catch(() => undefined);
+          if (
+            !(error instanceof MongoServerError) ||
+            !error.hasErrorLabel('TransientTransactionError') ||
+            attempt >= 5
+          ) {
+            throw error;
+          }
+        }
+      }
+    } finally {
+      await session.endSession();
+    }
+  }
+
+  private async write(
+    session: ClientSession,
+    encoded: readonly EncodedChange[],
+    pieces: readonly Uint8Array[],
+    touched: readonly Uint8Array[],
+    state: CaptureState,
+  ): Promise<void> {
+    const db = this.home.history;
+    if (encoded.length > 0) {
+      const documents = encoded.map((change) => change.document);
+      await this.required(db, { insert: this.changes.collectionName }, 'documents', documents, session);
+    }
+    if (pieces.length > 0)
+      await this.required(db, { insert: this.pieces.collectionName }, 'documents', pieces, session);
+    if (touched.length > 0)
+      await this.required(db, { update: this.touched.collectionName }, 'updates', touched, session);
+    await this.states.updateOne({ _id: this.branchId }, { $set: stateFields(state) }, { session });
+  }
+
+  private async required(
+    db: Home['history'],
+    command: Document,
+    name: 'documents' | 'updates',
+    items: readonly Uint8Array[],
+    session: ClientSession,
+  ): Promise<void> {
+    const { problems } = await rawWrite(db, command, { name, items }, { session });
+    const [first] = problems;
+    if (first) throw new Error(`home refused a write: ${first.message}`);
+  }
+
+  /** Completes an entry whose outcome is known only at its end (an import). */
+  async completeEntry(seq: number, detail: Readonly<Record<string, unknown>>): Promise<void> {
+    await this.changes.updateOne({ _id: seq as never }, { $set: { d: detail } });
+  }
+
+  /** Only moves the resume token: nothing happened, but the oplog went on. */
+  async advance(state: CaptureState): Promise<void> {
+    await this.states.updateOne(
+      { _id: this.branchId },
+      { $set: stateFields(state) },
+      { writeConcern: { w: 1, j: false } },
+    );
+  }
+
+  /** Changes with `after < seq <= before-1`, ascending. `fromEnd` takes the newest `limit` of them. */
+  async page(query: { after?: number; before?: number; limit: number; fromEnd?: boolean }): Promise<ChangeRecord[]> {
+    const range: Document = { $gt: query.after ?? 0 };
+    if (query.before !== undefined) range['$lt'] = query.before;
+    const found = await rawFindAll(this.home.history, {
+      collection: this.changes.collectionName,
+      filter: { _id: range },
+      sort: { _id: query.fromEnd ? -1 : 1 },
+      limit: query.limit,
+    });
+    const records = await this.whole(found.map(decodeChange));
+    return query.fromEnd ? records.reverse() : records;
+  }
+
+  /** The changes with these sequences, by sequence. */
+  async bySeq(
+    seqs: readonly number[],
+    sides?: { readonly before?: boolean; readonly after?: boolean },
+  ): Promise<Map<number, ChangeRecord>> {
+    if (seqs.length === 0) return new Map();
+    const projection: Document = {};
+    if (sides && !sides.before) projection['b'] = 0;
+    if (sides && !sides.after) projection['a'] = 0;
+    const found = await rawFindAll(this.home.history, {
+      collection: this.changes.collectionName,
+      filter: { _id: { $in: seqs } },
+      projection,
+    });
+    const records = await this.whole(found.map(decodeChange), sides);
+    return new Map(records.map((record) => [record.seq, record]));
+  }
+
+  /** Everything that happened to one document, oldest first. */
+  async ofDocument(uuid: Uint8Array, key: BsonValue, limit: number): Promise<ChangeRecord[]> {
+    const row = await this.touchedRow(touchedId(uuid, key));
+    if (!row) return [];
+    const wanted = touchedId(uuid, key);
+    const records: ChangeRecord[] = [];
+    const query = {
+      collection: this.changes.collectionName,
+      filter: { _id: { $gte: row.first, $lte: row.last }, u: new Binary(uuid, 4) },
+      sort: { _id: 1 },
+    };
+    for await (const batch of rawFind(this.home.history, query)) {
+      for (const bytes of batch) {
+        const record = decodeChange(bytes);
+        if (record.key && sameId(touchedId(uuid, record.key), wanted)) records.push(...(await this.whole([record])));
+        if (records.length >= limit) return records;
+      }
+    }
+    return records;
+  }
+
+  /** Puts images that were stored in pieces back in place. */
+  private async whole(
+    decoded: readonly DecodedChange[],
+    sides?: { readonly before?: boolean; readonly after?: boolean },
+  ): Promise<ChangeRecord[]> {
+    const wanted = (side: string) => !sides || sides[side as 'before' | 'after'] === true;
+    return Promise.all(
+      decoded.map(async ({ spilledSides, ...record }) => {
+        const images: { before?: Uint8Array; after?: Uint8Array } = {};
+        for (const side of spilledSides.filter(wanted)) {
+          const rows = await this.pieces.find({ seq: record.seq, side }).sort({ n: 1 }).toArray();
+          images[side as 'before' | 'after'] = Buffer.concat(rows.map((row) => (row['bytes'] as Binary).buffer));
+        }
+        return { ...record, ...images };
+      }),
+    );
+  }
+
+  async touchedRow(id: Uint8Array): Promise<TouchedRecord | undefined> {
+    const [row] = await rawFindAll(this.home.history, {
+      collection: this.touched.collectionName,
+      filter: { _id: new Binary(id) },
+      limit: 1,
+    });
+    return row ? decodeTouched(row) : undefined;
+  }
+
+  /** Touched documents in a stable order (by collection), after `after`. */
+  async touchedPage(after: Uint8Array | undefined, limit: number): Promise<TouchedRecord[]> {
+    const rows = await rawFindAll(this.home.history, {
+      collection: this.touched.collectionName,
+      filter: after ? { _id: { $gt: new Binary(after) } } : {},
+      sort: { _id: 1 },
+      limit,
+      batchSize: limit,
+    });
+    return rows.map(decodeTouched);
+  }
+
+  /** The rows of these documents, those that are touched. */
+  async touchedRows(ids: readonly Uint8Array[]): Promise<TouchedRecord[]> {
+    const rows = await rawFindAll(this.home.history, {
+      collection: this.touched.collectionName,
+      filter: { _id: { $in: ids.map((id) => new Binary(id)) } },
+    });
+    return rows.map(decodeTouched);
+  }
+
+  async touchedCount(): Promise<number> {
+    return this.touched.estimatedDocumentCount();
+  }
+
+  /** Distinct documents changed after `seq`, at most `limit` changes looked at. */
+  async touchedSince(seq: number): Promise<number> {
+    const [found] = await this.changes
+      .aggregate<{ n: number }>([
+        { $match: { _id: { $gt: seq }, k: { $exists: true } } },
+        { $group: { _id: { u: '$u', k: '$k' } } },
+        { $count: 'n' },
+      ])
+      .toArray();
+    return found?.n ?? 0;
+  }
+
+  /** Moves bases, or (with `undefined`) puts them back to what the first change says. */
+  async moveBases(
+    moves: readonly { readonly id: Uint8Array; readonly base: BaseOverride | undefined }[],
+  ): Promise<void> {
+    if (moves.length === 0) return;
+    await this.touched.bulkWrite(
+      moves.map(({ id, base }) => ({
+        updateOne: {
+          filter: { _id: new Binary(id) as never },
+          update: base
+            ? {
+                $set: {
+                  bs: {
+                    ...(base.document ? { d: new Binary(base.document) } : {}),
+                    ...(base.entry === undefined ? {} : { e: base.entry }),
+                  },
+                },
+              }
+            : { $unset: { bs: 1 } },
+        },
+      })),
+      { ordered: false },
+    );
+  }
+}
+
+function stateFields(state: CaptureState): Omit<StateDocument, '_id'> {
+  return {
+    seq: state.seq,
+    clusterTime: state.clusterTime,
+    ...(state.token ? { token: new Binary(state.token) } : {}),
+  };
+}
+
+function piecesOf(seq: number, change: EncodedChange): Uint8Array[] {
+  return change.spilled.flatMap(({ side, bytes }) => {
+    const count = Math.ceil(bytes.length / pieceBytes);
+    return Array.from({ length: count }, (_, n) =>
+      BSON.serialize({ seq, side, n, bytes: new Binary(bytes.subarray(n * pieceBytes, (n + 1) * pieceBytes)) }),
+    );
+  });
+}
+
+/** One statement per touched document of the batch, however often the batch changed it. */
+function touchedUpdates(changes: readonly ChangeRecord[], imported: readonly ImportedKey[]): Uint8Array[] {
+  const rows = new Map<string, { id: Uint8Array; uuid: Uint8Array; key: BsonValue; first: number; last: number }>();
+  const touch = (uuid: Uint8Array, key: BsonValue, seq: number) => {
+    const id = touchedId(uuid, key);
+    const text = toBase64(id);
+    const row = rows.get(text);
+    if (row) row.last = seq;
+    else rows.set(text, { id, uuid, key, first: seq, last: seq });
+  };
+  for (const { uuid, key, seq } of changes) if (uuid && key) touch(uuid, key, seq);
+  for (const { uuid, key, seq } of imported) touch(uuid, key, seq);
+  return [...rows.values()].map(({ id, uuid, key, first, last }) =>
+    BSON.serialize({
+      q: { _id: new Binary(id) },
+      u: { $setOnInsert: { u: new Binary(uuid, 4), k: new Binary(key), f: first }, $max: { l: last } },
+      upsert: true,
+    }),
+  );
+}
+
+/** Keys above this are stored as their hash: an index entry should stay small. */
+const longKeyBytes = 96;
+
+/**
+ * The identity of a document across renames: its collection's UUID and its `_id`, equal where the server's `_id` index
+ * holds two equal (1 and 1.0).
+ */
+export function touchedId(uuid: Uint8Array, key: BsonValue): Uint8Array {
+  const canonical = keyOf(key);
+  const tail = canonical.length > longKeyBytes ? createHash('sha256').update(canonical).digest() : canonical;
+  const id = new Uint8Array(16 + tail.length);
+  id.set(uuid);
+  id.set(tail, 16);
+  return id;
+}
+
+function sameId(a: Uint8Array, b: Uint8Array): boolean {
+  return Buffer.compare(a, b) === 0;
+}

@@ -1,0 +1,101 @@
+import type { Timestamp } from 'mongodb';
+import type { AccessLevel, BranchState } from '../../../shared/api.ts';
+import type { BsonValue } from '../../../shared/bson/value.ts';
+import type { Account } from '../mongod/accounts.ts';
+
+/** A branch in the catalog. */
+export interface BranchRecord {
+  readonly _id: string;
+  readonly name: string;
+  /** The parent's id; main has none. */
+  readonly parent?: string;
+  readonly state: BranchState;
+  readonly access: AccessLevel;
+  readonly accounts: readonly Account[];
+  readonly port?: number;
+  readonly forkPoint?: { readonly clusterTime: Timestamp; readonly seq?: number };
+  readonly forkedAt: Date;
+  readonly expiresAt?: Date;
+  readonly disk?: 'shared' | 'copied';
+  readonly ttlIndexes: boolean;
+  /** True while the name is taken by this branch. */
+  readonly active: boolean;
+  /** When an expired or discarded branch is removed for good. */
+  readonly goneAt?: Date;
+  readonly note?: string;
+}
+
+/** One captured change as home keeps it. Images are whole documents as bytes. */
+export interface ChangeRecord {
+  readonly seq: number;
+  readonly clusterTime: Timestamp;
+  readonly wall: Date;
+  readonly op: string;
+  readonly ns?: string;
+  /** The collection's UUID, 16 bytes. */
+  readonly uuid?: Uint8Array;
+  /** The document's `_id`. */
+  readonly key?: BsonValue;
+  readonly before?: Uint8Array;
+  readonly after?: Uint8Array;
+  readonly transaction?: string;
+  readonly actor?: string;
+  readonly actors?: readonly string[];
+  /** An image was folded from update descriptions instead of read. */
+  readonly folded?: boolean;
+  readonly detail?: Readonly<Record<string, unknown>>;
+}
+
+/** A document changed since the fork: pointers to its first and its last change. */
+export interface TouchedRecord {
+  /** {@link touchedId} */
+  readonly id: Uint8Array;
+  readonly uuid: Uint8Array;
+  readonly key: BsonValue;
+  readonly first: number;
+  readonly last: number;
+  /**
+   * Where this is set, the base is not the first change's before-image: the document as it was when both sides last
+   * agreed (an adoption), or as an exact comparison found it.
+   */
+  readonly base?: BaseOverride;
+}
+
+export interface BaseOverride {
+  /** The document's bytes; undefined = it does not exist in the base. */
+  readonly document: Uint8Array | undefined;
+  /** The log entry that moved the base, so that its undo can move it back. */
+  readonly entry?: string;
+}
+
+/** How far a branch's history goes; written in the same transaction as what it covers. */
+export interface CaptureState {
+  readonly seq: number;
+  readonly token: Uint8Array | undefined;
+  readonly clusterTime: Timestamp;
+}
+
+export interface GapRecord {
+  readonly _id: string;
+  readonly branch: string;
+  readonly ns?: string;
+  readonly from?: Date;
+  readonly to?: Date;
+  readonly reason: string;
+  readonly settled: boolean;
+}
+
+export interface LogRecord {
+  readonly _id: string;
+  readonly time: Date;
+  readonly kind: string;
+  readonly branch: string;
+  /** The branch's id; its name may be another's by now. */
+  readonly branchId: string;
+  readonly actor?: string;
+  readonly items?: number;
+  readonly undoneBy?: string;
+  readonly text: string;
+  /** The plan that was applied. */
+  readonly plan?: string;
+}

@@ -1,0 +1,54 @@
+import { createHash, randomBytes } from 'node:crypto';
+import type { MongoClient } from 'mongodb';
+import type { AccessLevel } from '../../../shared/api.ts';
+
+/** One credential of a branch: who wrote is told by it. */
+export interface Account {
+  /** What people call it, e.g. `agent:run-1`. */
+  readonly actor: string;
+  readonly user: string;
+  readonly password: string;
+  readonly access: AccessLevel;
+}
+
+const roles: Record<AccessLevel, string[]> = {
+  // dropDatabase and collMod need dbAdmin; neither level can read users or the oplog, shut down or set parameters.
+  schema: ['readWriteAnyDatabase', 'dbAdminAnyDatabase'],
+  readWrite: ['readWriteAnyDatabase'],
+  read: ['readAnyDatabase'],
+};
+
+/** A new credential; user and password need no escaping in a URI. */
+export function newAccount(actor: string, access: AccessLevel): Account {
+  const user = actor.replace(/[^A-Za-z0-9._-]+/g, '-').replace(/^-+|-+$/g, '') || 'actor';
+  return { actor, user, password: randomBytes(18).toString('base64url'), access };
+}
+
+export async function createAccount(client: MongoClient, account: Account): Promise<void> {
+  await client.db('admin').command({
+    createUser: account.user,
+    pwd: account.password,
+    roles: roles[account.access],
+    mechanisms: ['SCRAM-SHA-256'],
+  });
+}
+
+/** Drops every user that a clone inherited, but the engine's. */
+export async function dropInheritedAccounts(client: MongoClient, engineUser: string): Promise<void> {
+  const users = await client
+    .db('admin')
+    .collection('system.users')
+    .find({ _id: { $ne: `admin.${engineUser}` as never } }, { projection: { user: 1, db: 1 } })
+    .toArray();
+  for (const { user, db } of users) await client.db(String(db)).command({ dropUser: String(user) });
+}
+
+/** What the server writes as `lsid.uid` into the oplog for this user: SHA-256 of `user@db`. Base64. */
+export function uidOf(user: string): string {
+  return createHash('sha256').update(`${user}@admin`).digest('base64');
+}
+
+/** The connection string an ordinary driver takes. 127.0.0.1, since `localhost` may mean ::1. */
+export function connectionString(port: number, account: Account): string {
+  return `mongodb://${account.user}:${account.password}@127.0.0.1:${port}/?authSource=admin&directConnection=true`;
+}

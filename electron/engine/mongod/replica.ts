@@ -1,0 +1,99 @@
+import { MongoClient, MongoServerError, type Document } from 'mongodb';
+import { replicaSetName, type Server } from './server.ts';
+
+/** The engine's own user, the same in every server of a workspace, random per workspace. */
+export interface EngineCredentials {
+  readonly user: string;
+  readonly password: string;
+}
+
+/** A direct connection to one server of ours; no discovery, so a clone never looks for its parent. */
+export function connectTo(port: number, credentials?: EngineCredentials): MongoClient {
+  return new MongoClient(`mongodb://127.0.0.1:${port}/?directConnection=true`, {
+    ...(credentials
+      ? { auth: { username: credentials.user, password: credentials.password }, authSource: 'admin' }
+      : {}),
+    ...(credentials ? { authMechanism: 'SCRAM-SHA-256' as const } : {}),
+    appName: 'forkyard-engine',
+    serverSelectionTimeoutMS: 5_000,
+    connectTimeoutMS: 5_000,
+    maxPoolSize: 24,
+    monitorCommands: false,
+  });
+}
+
+/**
+ * Makes a fresh server a one-node replica set with the engine's user, through the localhost exception, which the server
+ * closes by itself with the first user.
+ */
+export async function initiate(server: Server, credentials: EngineCredentials): Promise<MongoClient> {
+  const anonymous = connectTo(server.port);
+  try {
+    const config = { _id: replicaSetName, members: [{ _id: 0, host: `127.0.0.1:${server.port}` }] };
+    await anonymous.db('admin').command({ replSetInitiate: config }).catch(ignoreCode(alreadyInitialized));
+    await waitForPrimary(anonymous);
+    await anonymous
+      .db('admin')
+      .command({
+        createUser: credentials.user,
+        pwd: credentials.password,
+        roles: ['root'],
+        mechanisms: ['SCRAM-SHA-256'],
+      })
+      // Killed between here and the first start's end: the user is there, and nobody may create it any more.
+      .catch(ignoreCode(unauthorized, userExists));
+  } finally {
+    await anonymous.close();
+  }
+  const client = await connectTo(server.port, credentials).connect();
+  // The oplog tells who wrote; root alone cannot read it.
+  await client.db('admin').command({ grantRolesToUser: credentials.user, roles: [{ role: 'read', db: 'local' }] });
+  return client;
+}
+
+const alreadyInitialized = 23;
+const unauthorized = 13;
+const userExists = 51003;
+
+function ignoreCode(...codes: number[]) {
+  return (error: unknown) => {
+    if (!(error instanceof MongoServerError) || !codes.includes(Number(error.code))) throw error;
+  };
+}
+
+/**
+ * Makes a server whose files came from another (a clone), or whose port changed, the primary of its own set:
+ * the stored configuration names a host that is not this one.
+ */
+export async function reconfigure(server: Server, credentials: EngineCredentials): Promise<MongoClient> {
+  const client = await connectTo(server.port, credentials).connect();
+  try {
+    const admin = client.db('admin');
+    const host = `127.0.0.1:${server.port}`;
+    for (;;) {
+      const hello = await admin.command({ hello: 1 });
+      if (hello['isWritablePrimary'] === true && hello['me'] === host) return client;
+      const stored = await client.db('local').collection('system.replset').findOne();
+      const members = stored?.['members'] as Document[] | undefined;
+      if (stored && members?.[0]?.['host'] !== host) {
+        const config = {
+          ...stored,
+          version: Number(stored['version']) + 1_000,
+          members: [{ ...members?.[0], _id: 0, host, priority: 1, votes: 1 }],
+        };
+        // Refused while the node still loads its stored configuration; tried again until it takes.
+        await admin.command({ replSetReconfig: config, force: true }).catch(() => undefined);
+      }
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+  } catch (error) {
+    await client.close();
+    throw error;
+  }
+}
+
+async function waitForPrimary(client: MongoClient): Promise<void> {
+  while ((await client.db('admin').command({ hello: 1 }))['isWritablePrimary'] !== true) {
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}

@@ -1,0 +1,219 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { chmod, mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { ForkyardError } from '../../../shared/errors.ts';
+import { isAlive, startTimeOf, waitForExit, type ProcessIdentity } from './identity.ts';
+import { accepts, freePort, isFree } from './ports.ts';
+
+/** The folder of one server: `db/` (the files that a fork clones), `key`, `mongod.log`. */
+export interface ServerFolder {
+  readonly root: string;
+  readonly db: string;
+  readonly key: string;
+  readonly log: string;
+}
+
+export function serverFolder(root: string): ServerFolder {
+  return {
+    root,
+    db: join(root, 'db'),
+    key: join(root, 'key'),
+    log: join(root, 'mongod.log'),
+  };
+}
+
+export interface StartOptions {
+  readonly binary: string;
+  readonly folder: ServerFolder;
+  /** The port of last time; taken again where it is free, so that URIs keep working. */
+  readonly preferredPort?: number | undefined;
+  readonly cacheGB?: number;
+  readonly oplogMB?: number;
+  /** Lets TTL indexes expire documents. */
+  readonly ttl?: boolean | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** The replica set's name is the same everywhere: a clone's stored configuration carries it. */
+export const replicaSetName = 'forkyard';
+
+/** Recovery of a large journal is waited for as long as the server makes progress; this is the ceiling. */
+const startDeadlineMs = 10 * 60_000;
+const portInUseExitCode = 48;
+
+/** One running mongod of this workspace, started here or left by an engine that was killed. */
+export class Server {
+  readonly folder: ServerFolder;
+  readonly port: number;
+  readonly identity: ProcessIdentity;
+  /** Resolves when the process has gone, for whatever reason. */
+  readonly exited: Promise<void>;
+
+  constructor(folder: ServerFolder, port: number, identity: ProcessIdentity, child?: ChildProcess) {
+    this.folder = folder;
+    this.port = port;
+    this.identity = identity;
+    this.exited = child ? childExit(child) : watchExit(identity);
+  }
+
+  get pid(): number {
+    return this.identity.pid;
+  }
+
+  /** Ends the process at once. Journaled writes survive it. */
+  async kill(): Promise<void> {
+    if (await isAlive(this.identity)) process.kill(this.pid, 'SIGKILL');
+    await waitForExit(this.identity, 60_000);
+  }
+
+  /** Asks the process to stop and waits; past the deadline it is killed. */
+  async stop(deadlineMs = 10_000): Promise<void> {
+    if (await isAlive(this.identity)) process.kill(this.pid, 'SIGTERM');
+    if (!(await waitForExit(this.identity, deadlineMs))) await this.kill();
+  }
+}
+
+/**
+ * Starts a server on its folder and waits until it accepts connections.
+ * @throws ForkyardError `mongod_failed` with the last lines of its log.
+ */
+export async function startServer(options: StartOptions): Promise<Server> {
+  const { folder, preferredPort } = options;
+  await mkdir(folder.db, { recursive: true, mode: 0o700 });
+  await ensureKeyFile(folder);
+  let port = preferredPort !== undefined && (await isFree(preferredPort)) ? preferredPort : await freePort();
+  for (let attempt = 0; ; attempt += 1) {
+    const outcome = await launch(options, port);
+    if (outcome instanceof Server) return outcome;
+    if (outcome.code !== portInUseExitCode || attempt >= 10) throw await startError(options, outcome);
+    port = await freePort();
+  }
+}
+
+interface Exit {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  readonly spawnError?: Error;
+}
+
+async function launch(options: StartOptions, port: number): Promise<Server | Exit> {
+  options.signal?.throwIfAborted();
+  const child = spawn(options.binary, serverArguments(options, port), {
+    stdio: 'ignore',
+    // Ctrl-C in a terminal goes to the whole group: the engine stops its servers itself, in order.
+    detached: true,
+    windowsHide: true,
+  });
+  let exit: Exit | undefined;
+  child.once('error', (spawnError) => (exit = { code: null, signal: null, spawnError }));
+  child.once('exit', (code, signal) => (exit ??= { code, signal }));
+  const { pid } = child;
+  const startTime = pid === undefined ? undefined : await startTimeOf(pid);
+  const deadline = performance.now() + startDeadlineMs;
+  for (;;) {
+    if (exit) return exit;
+    if (await accepts(port)) break;
+    if (options.signal?.aborted || performance.now() > deadline) {
+      child.kill('SIGKILL');
+      await childExit(child);
+      options.signal?.throwIfAborted();
+      return { code: null, signal: 'SIGKILL' };
+    }
+    await new Promise((resolve) => setTimeout(resolve, 3));
+  }
+  // Something accepts: ours, unless another program took the port in between. Then ours is about to exit with 48.
+  if (exit) return exit;
+  if (pid === undefined || startTime === undefined) return { code: null, signal: null };
+  child.unref();
+  return new Server(options.folder, port, { pid, startTime }, child);
+}
+
+function serverArguments(options: StartOptions, port: number): string[] {
+  const { folder, cacheGB = 0.25, oplogMB = 256, ttl = false } = options;
+  return [
+    ...['--dbpath', folder.db],
+    ...['--port', String(port)],
+    ...['--bind_ip', '127.0.0.1'],
+    ...['--replSet', replicaSetName],
+    ...['--keyFile', folder.key],
+    ...['--logpath', folder.log, '--quiet'],
+    ...['--wiredTigerCacheSizeGB', String(cacheGB)],
+    // An empty node is 9 MB instead of 315: every clone copies its journal.
+    ...['--wiredTigerEngineConfigString', 'log=(prealloc=false,file_max=8MB)'],
+    // Change streams show only journaled writes: 5 ms instead of 100 until a write with w: 1 is seen.
+    ...['--journalCommitInterval', '5'],
+    ...['--oplogSize', String(oplogMB)],
+    ...['--setParameter', `ttlMonitorEnabled=${ttl}`],
+    ...['--setParameter', 'diagnosticDataCollectionEnabled=false'],
+    ...['--setParameter', 'shutdownTimeoutMillisForSignaledShutdown=0'],
+    ...(process.platform === 'win32' ? [] : ['--nounixsocket']),
+  ];
+}
+
+/** A key of its own for every server: with a shared one, a clone would authenticate at its parent while it boots. */
+async function ensureKeyFile(folder: ServerFolder): Promise<void> {
+  if ((await readFile(folder.key).catch(() => undefined))?.length) return;
+  const half = `${folder.key}.${process.pid}`;
+  await writeFile(half, randomBytes(96).toString('base64'), { mode: 0o600 });
+  await chmod(half, 0o600);
+  await rename(half, folder.key);
+}
+
+async function startError(options: StartOptions, exit: Exit): Promise<ForkyardError> {
+  const tail = await logTail(options.folder.log);
+  const how = exit.spawnError
+    ? exit.spawnError.message
+    : exit.signal
+      ? `it was ended by ${exit.signal}`
+      : `it exited with code ${exit.code}`;
+  return new ForkyardError(
+    'mongod_failed',
+    `The database server did not start: ${how}.${tail ? ` Its last lines: ${tail}` : ''}`,
+    {
+      hint: exitHint(exit, options),
+      retry: true,
+    },
+  );
+}
+
+function exitHint(exit: Exit, { binary, folder }: StartOptions): string {
+  if (exit.signal === 'SIGILL') return 'This processor lacks AVX, which MongoDB 5.0 and newer need.';
+  if (exit.code === 127) return `A library that ${binary} needs is missing; run "ldd ${binary}" to see which.`;
+  if (exit.code === 62)
+    return 'The data files were written by another MongoDB version; name that version with FORKYARD_MONGOD.';
+  return `The whole log is in ${folder.log}.`;
+}
+
+/** The last messages of a server's log, oldest first, errors before the rest. */
+async function logTail(path: string): Promise<string> {
+  const text = await readFile(path, 'utf8').catch(() => '');
+  const lines = text.trimEnd().split('\n').slice(-40);
+  const messages = lines.flatMap((line) => {
+    try {
+      const entry = JSON.parse(line) as { s?: string; msg?: string; attr?: { error?: unknown } };
+      return [
+        { severe: entry.s === 'E' || entry.s === 'F', text: `${entry.msg ?? ''} ${entry.attr?.error ?? ''}`.trim() },
+      ];
+    } catch {
+      return line ? [{ severe: true, text: line }] : [];
+    }
+  });
+  const severe = messages.filter((message) => message.severe);
+  return (severe.length > 0 ? severe : messages)
+    .slice(-3)
+    .map((message) => message.text)
+    .join('; ');
+}
+
+function childExit(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null || child.pid === undefined) return Promise.resolve();
+  return new Promise((resolve) => child.once('exit', () => resolve()));
+}
+
+/** Not our child, so the system does not tell us: look twice a second. */
+async function watchExit(identity: ProcessIdentity): Promise<void> {
+  while (await isAlive(identity)) {
+    await new Promise<void>((resolve) => setTimeout(resolve, 500).unref());
+  }
+}

@@ -1,0 +1,39 @@
+import type { Document, MongoClient } from 'mongodb';
+
+/** A transaction somebody has open on a server. */
+export interface OpenTransaction {
+  readonly lsid: Document;
+  /** `program@address`, as far as the client told. */
+  readonly client: string;
+  readonly ageMs: number;
+}
+
+/** All open transactions, idle ones too; the writer lock of a fork waits behind every one of them. */
+export async function openTransactions(client: MongoClient): Promise<OpenTransaction[]> {
+  const operations = await client
+    .db('admin')
+    .aggregate([
+      { $currentOp: { allUsers: true, idleSessions: true, idleConnections: false } },
+      { $match: { 'transaction.parameters.autocommit': false } },
+      { $project: { lsid: 1, client: 1, appName: 1, clientMetadata: 1, transaction: 1 } },
+    ])
+    .toArray();
+  return operations.map((operation) => {
+    const metadata = operation['clientMetadata'] as
+      { application?: { name?: string }; driver?: { name?: string } } | undefined;
+    const program = operation['appName'] ?? metadata?.application?.name ?? metadata?.driver?.name;
+    const address = String(operation['client'] ?? 'a client');
+    const micros = Number((operation['transaction'] as Document)['timeOpenMicros'] ?? 0);
+    return {
+      lsid: operation['lsid'] as Document,
+      client: program ? `${String(program)} at ${address}` : address,
+      ageMs: Math.round(micros / 1000),
+    };
+  });
+}
+
+/** Aborts these transactions; their owners get a TransientTransactionError, which drivers retry. */
+export async function endTransactions(client: MongoClient, transactions: readonly OpenTransaction[]): Promise<void> {
+  if (transactions.length === 0) return;
+  await client.db('admin').command({ killAllSessionsByPattern: transactions.map(({ lsid }) => ({ lsid })) });
+}
