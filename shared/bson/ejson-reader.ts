@@ -12,7 +12,8 @@ const longestDocument = 64 * 1024 * 1024;
  * Reads one array of documents, one document a line, or documents one after another, pretty-printed or not; a byte order
  * mark, CRLF and blank lines are fine. It keeps no more text than the document that is not complete yet.
  *
- * Documents before a mistake are given first; the call after that throws the {@link EjsonError}.
+ * Documents before a mistake are given first; the call after that throws the {@link EjsonError}. Only `end`, which has no call
+ * after it, throws at once.
  */
 export class EjsonReader {
   /** The line (from 1) the reader has come to. */
@@ -55,9 +56,7 @@ export class EjsonReader {
     } catch (error) {
       if (!(error instanceof EjsonError)) throw error;
       this.failure = error;
-      if (documents.length === 0) throw error;
-      // The end of the text has no later call that could throw.
-      if (last) throw error;
+      if (documents.length === 0 || last) throw error;
     }
     this.lines = lines;
     return documents;
