@@ -1,6 +1,6 @@
-/** Arbitrary BSON for property tests: every type, nasty names, duplicates, invalid UTF-8, nesting, and edited versions of it. */
+/** Arbitrary BSON for property tests: every type, nasty names, duplicates, invalid UTF-8, nesting. */
 import * as fc from 'fast-check';
-import { buildArray, buildDocument, type Element, elementsOf, sliceValue, valueSlice } from './walk.ts';
+import { buildArray, buildDocument, type Element } from './walk.ts';
 import { decimalBytes } from './decimal.ts';
 import { type BsonValue, documentBytes, documentValue, stringValue, Type, valueOf } from './value.ts';
 
@@ -28,7 +28,8 @@ const ordinaryName = fc.oneof(
   { weight: 1, arbitrary: fc.constantFrom(...cursedNames.filter((name) => name !== '__proto__')) },
 );
 
-const anyNameBytes: fc.Arbitrary<Uint8Array> = fc.oneof(
+/** A field's name: ordinary, nasty, or no UTF-8 at all. */
+export const anyNameBytes: fc.Arbitrary<Uint8Array> = fc.oneof(
   {
     weight: 6,
     arbitrary: fc.constantFrom(...plainNames, ...nastyNames, ...cursedNames).map((name) => utf8.encode(name)),
@@ -206,66 +207,3 @@ export const ordinaryValue: fc.Arbitrary<BsonValue> = ordinary;
 export const ordinaryDocument: fc.Arbitrary<Uint8Array> = ordinary
   .filter((value) => value[0] === Type.Object)
   .map(documentBytes);
-
-interface Edit {
-  readonly kind: 'replace' | 'remove' | 'insert' | 'swap' | 'descend';
-  readonly at: number;
-  readonly to: number;
-  readonly nameBytes: Uint8Array;
-  readonly value: BsonValue;
-}
-
-const edit: fc.Arbitrary<Edit> = fc.record({
-  kind: fc.constantFrom('replace', 'remove', 'insert', 'swap', 'descend', 'descend'),
-  at: fc.nat(1000),
-  to: fc.nat(1000),
-  nameBytes: anyNameBytes,
-  value: anything,
-});
-
-/** A document and versions of it that were edited apart from each other. */
-export function editedDocuments(
-  versions: number,
-  document: fc.Arbitrary<Uint8Array> = anyDocument,
-): fc.Arbitrary<Uint8Array[]> {
-  const edits = fc.array(fc.array(edit, { maxLength: 6 }), { minLength: versions, maxLength: versions });
-  return fc
-    .tuple(document, edits)
-    .map(([original, lists]) => [
-      original,
-      ...lists.map((list) => documentBytes(edited(documentValue(original), list))),
-    ]);
-}
-
-/** The edits done one inside the other until one is no descent, then the rest from the top. */
-function edited(container: BsonValue, edits: readonly Edit[]): BsonValue {
-  let current = container;
-  for (let i = 0; i < edits.length; i++) {
-    let last = i;
-    while (last < edits.length - 1 && edits[last]!.kind === 'descend') last++;
-    current = editedAt(current, edits.slice(i, last + 1));
-    i = last;
-  }
-  return current;
-}
-
-function editedAt(container: BsonValue, [first, ...rest]: readonly Edit[]): BsonValue {
-  if (first === undefined) return container;
-  const own: Part[] = elementsOf(valueSlice(container)).map((element) => ({
-    nameBytes: element.nameBytes,
-    value: sliceValue(element),
-  }));
-  const at = first.at % (own.length + 1);
-  const target = own[at];
-  if (first.kind === 'insert') own.splice(at, 0, first);
-  else if (target !== undefined) {
-    const to = first.to % own.length;
-    if (first.kind === 'remove') own.splice(at, 1);
-    else if (first.kind === 'swap') [own[at], own[to]] = [own[to]!, target];
-    else if (first.kind === 'descend' && (target.value[0] === Type.Object || target.value[0] === Type.Array)) {
-      own[at] = { nameBytes: target.nameBytes, value: editedAt(target.value, rest) };
-    } else own[at] = { nameBytes: target.nameBytes, value: first.value };
-  }
-  const isArray = container[0] === Type.Array;
-  return isArray ? valueOf(Type.Array, buildArray(own.map((part) => part.value))) : documentOf(own);
-}
