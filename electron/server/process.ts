@@ -37,7 +37,7 @@ export async function engineProcess(startEngine: StartEngine, argv: readonly str
     },
   });
   // The parent may go before we do.
-  process.stdout.on('error', () => {});
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
   let waited = values.report === true;
   const report = (line: Report): void => {
     if (waited) process.stdout.write(`${JSON.stringify(line)}\n`);

@@ -107,11 +107,11 @@ export async function runEngine({ data: asked, startEngine, appRoot, onLog }: Ru
       try {
         await engine.stop();
       } finally {
-        // Whoever waits for the end sees its connection close: by then the folder must be free.
+        // Whoever waits for the end sees its connection close: by then nothing may touch the folder any more.
         await lock.release();
         const open = await web?.catch(() => undefined);
-        await Promise.all([door.close(closeTimeoutMs), open?.close(closeTimeoutMs)]);
         log(`engine ${process.pid} has stopped`);
+        await Promise.all([door.close(closeTimeoutMs), open?.close(closeTimeoutMs)]);
         settleStopped();
       }
     })();

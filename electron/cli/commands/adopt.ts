@@ -1,0 +1,77 @@
+import type { Input, Output } from '../../../shared/api.ts';
+import type { Call, Command, Flag } from '../command.ts';
+import { planJson } from '../shapes.ts';
+import { parseTake, parseTarget } from '../target.ts';
+import { plural } from '../text.ts';
+
+const selection: Readonly<Record<string, Flag>> = {
+  only: { value: 'NS[:ID[:PATH]]', repeats: true, text: 'only this collection, document or field' },
+  take: { value: 'NS:ID[:PATH]=BRANCH', repeats: true, text: 'decide a conflict: take that branch’s side' },
+};
+
+export const plan: Command = {
+  name: 'plan',
+  operands: ['BRANCH'],
+  flags: selection,
+  summary: 'Plan what of a sandbox goes into its parent, and check it',
+  async run(call) {
+    const input = selectionInput(call);
+    const engine = await call.engine();
+    const answer = await engine.call('plan.create', input, { signal: call.signal });
+    call.print.result(
+      () => planJson(answer),
+      () => planText(answer),
+    );
+    return 0;
+  },
+};
+
+function planText({ plan: id, items, conflicts, checks, parent }: Output<'plan.create'>): string {
+  return [
+    `Plan ${id}: ${plural(items, 'change')} into ${parent}, ${plural(conflicts, 'undecided conflict')} left out`,
+    ...checks.map(({ name, ok, detail }) => `${ok ? '✓' : '✗'} ${name}: ${detail}`),
+    `\`forkyard apply ${id}\` carries it out.`,
+  ].join('\n');
+}
+
+export const apply: Command = {
+  name: 'apply',
+  operands: ['PLAN'],
+  flags: {},
+  summary: 'Carry out a plan, exactly or not at all',
+  async run(call) {
+    const [id = ''] = call.operands;
+    const engine = await call.engine();
+    return printApplied(call, await engine.call('plan.apply', { plan: id }));
+  },
+};
+
+export const adopt: Command = {
+  name: 'adopt',
+  operands: ['BRANCH'],
+  flags: selection,
+  summary: 'Plan and apply in one; changes nothing while something must be decided',
+  async run(call) {
+    const input = selectionInput(call);
+    const engine = await call.engine();
+    return printApplied(call, await engine.call('plan.adopt', input));
+  },
+};
+
+function selectionInput(call: Call): Input<'plan.adopt'> {
+  const [branch = ''] = call.operands;
+  const [only, take] = [call.texts('only').map(parseTarget), call.texts('take').map(parseTake)];
+  return { branch, ...(only.length === 0 ? {} : { only }), ...(take.length === 0 ? {} : { take }) };
+}
+
+/** Prints what an apply, an adoption or an undo did. */
+export function printApplied({ print }: Call, { applied, entry }: Output<'plan.apply'>): number {
+  print.result(
+    () => ({ applied, entry }),
+    () =>
+      entry === undefined
+        ? 'Nothing to do.'
+        : `${plural(applied, 'change')} applied as ${entry}; \`forkyard undo ${entry}\` takes it back.`,
+  );
+  return 0;
+}

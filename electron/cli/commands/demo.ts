@@ -1,0 +1,53 @@
+import { mkdtemp, realpath, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ForkyardError } from '../../../shared/errors.ts';
+import { playDemo } from '../demo-steps.ts';
+import type { Step } from '../demo-steps.ts';
+import type { Call, Command } from '../command.ts';
+import { startEngine } from '../engine.ts';
+
+export const demo: Command = {
+  name: 'demo',
+  operands: [],
+  flags: {},
+  summary: 'Fork, change, review, adopt and discard real data, told step by step',
+  async run(call) {
+    const data = await realpath(await mkdtemp(join(tmpdir(), 'forkyard-demo-')));
+    try {
+      return await demoOn(data, call);
+    } finally {
+      await rm(data, { recursive: true, force: true });
+    }
+  },
+};
+
+/** In a workspace of its own: yours is not touched. */
+async function demoOn(data: string, call: Call): Promise<number> {
+  const { print, signal } = call;
+  const engine = await startEngine(data, { ...call, withParent: true });
+  const steps: Step[] = [];
+  try {
+    for await (const step of playDemo(engine, signal)) {
+      steps.push(step);
+      if (!print.json)
+        print.result(
+          () => undefined,
+          () => stepText(step, steps.length),
+        );
+      if (signal.aborted) throw new ForkyardError('aborted', 'The demo was interrupted.');
+    }
+  } finally {
+    await engine.call('engine.stop', {}).catch(() => {});
+    await engine.closed;
+  }
+  print.result(
+    () => ({ steps }),
+    () => 'In the end main holds p1 44, p2 85, p3 19: what you adopted, what you did yourself, and nothing else.',
+  );
+  return 0;
+}
+
+function stepText({ did, saw }: Step, number: number): string {
+  return [`${number}. ${did}`, ...saw.map((line) => `     ${line}`)].join('\n');
+}

@@ -1,0 +1,71 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { toEjson } from '../../shared/bson/ejson.ts';
+import { fromBase64, stringValue, toBase64 } from '../../shared/bson/value.ts';
+import { parseTake, parseTarget } from './target.ts';
+
+/** A target with its id as text. */
+function read(text: string) {
+  const { ns, id, path } = parseTarget(text);
+  return { ns, ...(id === undefined ? {} : { id: toEjson(fromBase64(id)) }), ...(path === undefined ? {} : { path }) };
+}
+
+test.each([
+  ['shop.products', { ns: 'shop.products' }],
+  ['shop.a.b', { ns: 'shop.a.b' }],
+  ['shop.products:p1', { ns: 'shop.products', id: '"p1"' }],
+  ['shop.products:"p1"', { ns: 'shop.products', id: '"p1"' }],
+  ['shop.products:42', { ns: 'shop.products', id: '{"$numberInt":"42"}' }],
+  ['shop.products:"42"', { ns: 'shop.products', id: '"42"' }],
+  ['shop.products:p1:/price', { ns: 'shop.products', id: '"p1"', path: ['price'] }],
+  [
+    'shop.products:42:/lines/0/price',
+    { ns: 'shop.products', id: '{"$numberInt":"42"}', path: ['lines', '0', 'price'] },
+  ],
+  ['a.b:"x:/y":/z', { ns: 'a.b', id: '"x:/y"', path: ['z'] }],
+  ['a.b:"a\\":/b":/z', { ns: 'a.b', id: '"a\\":/b"', path: ['z'] }],
+  ['a.b:urn:isbn:1', { ns: 'a.b', id: '"urn:isbn:1"' }],
+  ['a.b:http://x/y', { ns: 'a.b', id: '"http://x/y"' }],
+  ['a.b:http://x/y:/title', { ns: 'a.b', id: '"http://x/y"', path: ['title'] }],
+  [
+    'a.b:{"$oid":"0123456789abcdef01234567"}:/a~1b/~0',
+    { ns: 'a.b', id: '{"$oid":"0123456789abcdef01234567"}', path: ['a/b', '~'] },
+  ],
+  ['a.b:{"x":{"y":"}:/z"}}:/w', { ns: 'a.b', id: '{"x":{"y":"}:/z"}}', path: ['w'] }],
+  ['a.b:"p1":/', { ns: 'a.b', id: '"p1"', path: [''] }],
+  ['a.b:"p1":', { ns: 'a.b', id: '"p1"' }],
+])('%s', (text, wanted) => {
+  expect(read(text)).toEqual(wanted);
+});
+
+test.each(['', 'shop', '.products', 'shop.', ':p1', 'shop.products:', 'a.b:p1:/x~2'])('“%s” is refused', (text) => {
+  expect(() => parseTarget(text)).toThrow(expect.objectContaining({ code: 'usage' }));
+});
+
+test('a decision takes the side behind the last equals sign', () => {
+  const id = { ns: 'a.b', id: toBase64(stringValue('p=1')) };
+  expect(parseTake('a.b:p=1=main')).toEqual({ target: id, take: { side: 'main' } });
+  expect(parseTake('a.b:"p=1":/x=price-update')).toEqual({
+    target: { ...id, path: ['x'] },
+    take: { side: 'price-update' },
+  });
+});
+
+test.each(['a.b:p1', 'a.b:p1=', 'a.b=main', 'a.b:{"x":"="}', '=main', ''])('“%s” is no decision', (text) => {
+  expect(() => parseTake(text)).toThrow(expect.objectContaining({ code: 'usage' }));
+});
+
+test('any quoted id and any path come back as they went in', () => {
+  fc.assert(
+    fc.property(
+      fc.string({ unit: 'grapheme' }),
+      fc.array(fc.string({ unit: 'grapheme' }), { minLength: 1 }),
+      (id, path) => {
+        const pointer = path.map((name) => `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
+        const target = { ns: 'a.b', id: toBase64(stringValue(id)), path };
+        expect(parseTarget(`a.b:${JSON.stringify(id)}:${pointer}`)).toEqual(target);
+        expect(parseTake(`a.b:${JSON.stringify(id)}:${pointer}=main`)).toEqual({ target, take: { side: 'main' } });
+      },
+    ),
+  );
+});
