@@ -1,0 +1,241 @@
+import { useEffect, useMemo, useRef, useState } from 'react';
+import type { AccessLevel, BranchRow, Output } from '../../shared/api.ts';
+import { errorBody } from '../../shared/errors.ts';
+import type { ErrorBody } from '../../shared/errors.ts';
+import { copyText } from '../shell/clipboard.ts';
+import { Button, Segments } from '../shell/controls.tsx';
+import { Dialog, ErrorNote } from '../shell/dialog.tsx';
+import { Actor } from '../shell/marks.tsx';
+import { Pick } from '../shell/menu.tsx';
+import { bytes } from '../shell/numbers.ts';
+import { moment } from '../shell/time.ts';
+import { branchById, chooseBranch, closeDialog, hasEnded, useApp } from '../store/app.ts';
+import { call } from '../store/engine.ts';
+import { ForkDone } from './fork-done.tsx';
+import { suggestName } from './names.ts';
+import { treeRows } from './order.ts';
+
+const hourMs = 3_600_000;
+const lives = { hour: hourMs, day: 24 * hourMs, week: 7 * 24 * hourMs, keep: null } as const;
+type Life = keyof typeof lives;
+
+const accessHints: Readonly<Record<AccessLevel, string>> = {
+  schema: 'Documents, indexes, validators, whole databases. No users, no oplog, no shutdown.',
+  readWrite: 'Documents and indexes. No validators, no dropping of databases.',
+  read: 'Nothing can be written.',
+};
+const actorKey = 'forkyard.actor';
+
+type Forked = Output<'branches.fork'>;
+
+/** Name, parent, time to live, access; ends on the copied URI. */
+export function ForkDialog({ from }: { readonly from: string }) {
+  const [forked, setForked] = useState<{ readonly answer: Forked; readonly copied: boolean }>();
+  if (forked !== undefined) return <ForkDone answer={forked.answer} copied={forked.copied} />;
+  return (
+    <ForkForm
+      from={from}
+      onForked={(answer, copied) => {
+        chooseBranch(answer.branch.id, 'live');
+        setForked({ answer, copied });
+      }}
+    />
+  );
+}
+
+function ForkForm({
+  from,
+  onForked,
+}: {
+  readonly from: string;
+  readonly onForked: (answer: Forked, copied: boolean) => void;
+}) {
+  const branches = useApp((app) => app.branches);
+  const nameField = useRef<HTMLInputElement>(null);
+  const [name, setName] = useState(() => suggestName(branches.map((branch) => branch.name)));
+  const [parentId, setParentId] = useState(from);
+  const [life, setLife] = useState<Life>('hour');
+  const [access, setAccess] = useState<AccessLevel>('schema');
+  const [actor, setActor] = useState(() => localStorage.getItem(actorKey) ?? 'agent');
+  const [error, setError] = useState<ErrorBody>();
+  const [busy, setBusy] = useState(false);
+  const parent = useApp((app) => branchById(app, parentId));
+  const abort = useRef(new AbortController());
+
+  const fork = async (endTransactions: boolean): Promise<void> => {
+    if (busy || parent === undefined) return;
+    setBusy(true);
+    setError(undefined);
+    try {
+      const answer = await call(
+        'branches.fork',
+        {
+          name: name.trim(),
+          from: parent.name,
+          ttlMs: lives[life],
+          access,
+          ...(actor.trim() === '' ? {} : { actor: actor.trim() }),
+          ...(endTransactions ? { endTransactions } : {}),
+        },
+        { signal: abort.current.signal },
+      );
+      localStorage.setItem(actorKey, actor.trim());
+      onForked(answer, await copyText(answer.uri));
+    } catch (failure) {
+      setBusy(false);
+      const body = errorBody(failure);
+      setError(body);
+      if (body.code === 'name_taken' || body.code === 'name_invalid') nameField.current?.select();
+    }
+  };
+
+  return (
+    <Dialog
+      title="Fork a sandbox"
+      lead={`A complete MongoDB of its own. Whatever happens in it, ${parent?.name ?? 'its parent'} stays as it is.`}
+      width={560}
+      initialFocus={nameField}
+      busy={busy}
+      foot={
+        <>
+          <span className="note">
+            {busy ? (
+              <Elapsed />
+            ) : parent?.sizeBytes === undefined ? null : (
+              `${parent.name} is ${bytes(parent.sizeBytes)}.`
+            )}
+          </span>
+          <span className="push" />
+          <Button size="medium" onClick={closeDialog} disabled={busy}>
+            Cancel <kbd aria-hidden="true">Esc</kbd>
+          </Button>
+          <Button
+            look="primary"
+            size="medium"
+            icon="fork"
+            keys="enter"
+            disabled={busy}
+            onClick={() => void fork(false)}
+          >
+            {busy ? 'Forking' : 'Fork'}
+          </Button>
+        </>
+      }
+    >
+      <div
+        className="form"
+        onKeyDown={(event) => {
+          const onButton = event.target instanceof HTMLElement && event.target.getAttribute('aria-haspopup') !== null;
+          if (event.key === 'Enter' && !onButton) {
+            event.preventDefault();
+            void fork(false);
+          }
+        }}
+      >
+        <label htmlFor="fork-name">Name</label>
+        <div className="field field-ink">
+          <input
+            id="fork-name"
+            ref={nameField}
+            value={name}
+            spellCheck={false}
+            autoComplete="off"
+            aria-invalid={error?.code === 'name_taken' || error?.code === 'name_invalid'}
+            onChange={(event) => setName(event.target.value)}
+          />
+        </div>
+        <label htmlFor="fork-from">From</label>
+        <ParentPick parentId={parentId} onChange={setParentId} />
+        <span className="lab">Lives for</span>
+        <Segments
+          large
+          label="Lives for"
+          value={life}
+          onChange={setLife}
+          choices={[
+            { value: 'hour', label: '1 hour' },
+            { value: 'day', label: '1 day' },
+            { value: 'week', label: '7 days' },
+            { value: 'keep', label: 'Keep' },
+          ]}
+        />
+        <p className="hint">{lifeHint(life)}</p>
+        <span className="lab">Access</span>
+        <Segments
+          large
+          label="Access"
+          value={access}
+          onChange={setAccess}
+          choices={[
+            { value: 'schema', label: 'Schema too' },
+            { value: 'readWrite', label: 'Read & write' },
+            { value: 'read', label: 'Read only' },
+          ]}
+        />
+        <p className="hint">{accessHints[access]}</p>
+        <label htmlFor="fork-actor">First actor</label>
+        <div className="field field-ink">
+          {actor.trim() === '' ? null : <Actor name={actor} small />}
+          <input
+            id="fork-actor"
+            value={actor}
+            spellCheck={false}
+            autoComplete="off"
+            onChange={(event) => setActor(event.target.value)}
+          />
+        </div>
+        {error === undefined ? null : (
+          <div className="form-wide">
+            <ErrorNote error={error} />
+            {error.code === 'open_transactions' ? (
+              <Button look="danger" onClick={() => void fork(true)}>
+                End them and fork
+              </Button>
+            ) : null}
+          </div>
+        )}
+      </div>
+    </Dialog>
+  );
+}
+
+function ParentPick({ parentId, onChange }: { readonly parentId: string; readonly onChange: (id: string) => void }) {
+  const branches = useApp((app) => app.branches);
+  const items = useMemo(
+    () =>
+      treeRows(branches)
+        .filter((row) => !hasEnded(row.branch))
+        .map(({ branch }) => ({ value: branch.id, text: branch.name, label: <ParentLabel branch={branch} /> })),
+    [branches],
+  );
+  return <Pick id="fork-from" label="From" wide value={parentId} items={items} onChange={onChange} />;
+}
+
+function ParentLabel({ branch }: { readonly branch: BranchRow }) {
+  return (
+    <>
+      <b>{branch.name}</b> <span className="soft">as it is now</span>
+    </>
+  );
+}
+
+function lifeHint(life: Life): string {
+  const ttlMs = lives[life];
+  if (ttlMs === null) return 'Until you discard it.';
+  const now = Date.now();
+  return `Until ${moment(now + ttlMs, now)}. You are warned before, and changes nobody reviewed are not swept at once.`;
+}
+
+/** A copy of big files takes as long as they weigh: the seconds show that it is being worked on. */
+function Elapsed() {
+  const [seconds, setSeconds] = useState(0);
+  useEffect(() => {
+    const timer = setInterval(() => setSeconds((now) => now + 1), 1000);
+    return () => {
+      clearInterval(timer);
+    };
+  }, []);
+  return (
+    <>{seconds === 0 ? 'Forking' : `Forking, ${String(seconds)} s. Where disk cannot be shared, files are copied.`}</>
+  );
+}

@@ -1,0 +1,51 @@
+import { useMemo, useState } from 'react';
+import { commands, runCommand } from '../shell/commands.ts';
+import { Button } from '../shell/controls.tsx';
+import { Icon } from '../shell/icons.tsx';
+import { chosenBranch, mainBranch, useApp } from '../store/app.ts';
+import { EndedBranches } from './ended.tsx';
+import { treeRows } from './order.ts';
+import { BranchTree } from './tree.tsx';
+import './branches.css';
+
+export function Sidebar() {
+  const branches = useApp((app) => app.branches);
+  const loaded = useApp((app) => app.loaded);
+  const [filter, setFilter] = useState('');
+  const rows = useMemo(() => treeRows(branches, filter), [branches, filter]);
+  const empty = mainBranch(branches)?.databases === 0;
+  return (
+    <nav className="side" aria-label="Branches" data-pane="branches">
+      <div className="side-tool">
+        <div className="field field-s">
+          <Icon name="search" />
+          <input
+            data-filter
+            placeholder="Filter branches"
+            aria-label="Filter branches"
+            value={filter}
+            onChange={(event) => setFilter(event.target.value)}
+            onKeyDown={(event) => (event.key === 'Escape' ? setFilter('') : undefined)}
+          />
+        </div>
+        <Button icon="fork" keys={commands.fork.keys[0]} disabled={empty || !loaded} onClick={forkChosen}>
+          Fork
+        </Button>
+      </div>
+      <div className="side-scroll">
+        <BranchTree rows={rows} />
+        {filter !== '' && rows.length <= 1 ? <p className="side-none">No branch is called that.</p> : null}
+        <EndedBranches />
+      </div>
+    </nav>
+  );
+}
+
+/** Forks what is being looked at; main where that has ended. */
+function forkChosen(): void {
+  const app = useApp.getState();
+  const chosen = chosenBranch(app);
+  const main = mainBranch(app.branches);
+  const from = chosen !== undefined && commands.fork.enabled(chosen) ? chosen : main;
+  runCommand(commands.fork, from);
+}

@@ -1,0 +1,197 @@
+import { useMemo, useState } from 'react';
+import type { Change } from '../../shared/api.ts';
+import { toEjson } from '../../shared/bson/ejson.ts';
+import { documentBytes, fromBase64 } from '../../shared/bson/value.ts';
+import { diffDocument } from '../../shared/changes/delta.ts';
+import { diffLines, imageLines } from '../bson/document-lines.ts';
+import { DocumentView } from '../bson/document-view.tsx';
+import { collectionName, idText } from '../bson/plain.ts';
+import { CopyButton, Segments } from '../shell/controls.tsx';
+import { Actors, KindMark } from '../shell/marks.tsx';
+import { count, plural } from '../shell/numbers.ts';
+import { clock } from '../shell/time.ts';
+import { isDocumentChange, kindOf, kindWord } from './kinds.ts';
+import { changeTitle, summaryOf } from './summary.ts';
+import type { FieldText } from './summary.ts';
+
+/** One write in full. */
+export function ChangeDetail({ change }: { readonly change: Change }) {
+  const kind = kindOf(change);
+  const { fields, words } = summaryOf(change);
+  const title = changeTitle(change);
+  return (
+    <aside className="detail" aria-label="Selected change">
+      <div className="dhead">
+        <h2>
+          {kind === undefined ? <span className="hatch-box hatch" /> : <KindMark kind={kind} word={kindWord(change)} />}
+          <span className="mono cut">
+            <span className="quiet">{change.ns === undefined ? '' : collectionName(change.ns)}</span>{' '}
+            {change.id === undefined ? kindWord(change) : idText(change.id)}
+          </span>
+          {title === undefined ? null : <span className="detail-title cut">{title}</span>}
+        </h2>
+        <dl className="kv">
+          <dt>When</dt>
+          <dd>
+            {clock(change.time, 'ms')}, change {count(change.seq)}
+          </dd>
+          <dt>Who</dt>
+          <dd>
+            <WhoWords change={change} />
+          </dd>
+          <dt>Where</dt>
+          <dd className="cut">
+            {change.ns === undefined ? '' : `${change.ns}, `}
+            {change.transaction === undefined ? 'single write, no transaction' : 'part of a transaction'}
+          </dd>
+        </dl>
+      </div>
+      {isDocumentChange(change) ? (
+        <DocumentChangeBody key={change.seq} change={change} fields={change.op === 'insert' ? [] : fields} />
+      ) : (
+        <OtherBody change={change} words={words} />
+      )}
+    </aside>
+  );
+}
+
+function WhoWords({ change }: { readonly change: Change }) {
+  if (change.actor !== undefined) {
+    return (
+      <>
+        <Actors names={[change.actor]} small />
+        {change.actor}
+      </>
+    );
+  }
+  const several = change.actors ?? [];
+  if (several.length === 0) return <span className="quiet">not known</span>;
+  return (
+    <>
+      one of <Actors names={several} small /> {several.join(', ')}
+    </>
+  );
+}
+
+type Image = 'both' | 'before' | 'after';
+
+function DocumentChangeBody({ change, fields }: { readonly change: Change; readonly fields: readonly FieldText[] }) {
+  const [image, setImage] = useState<Image>('both');
+  const [opened, setOpened] = useState<ReadonlySet<string>>(new Set());
+  const before = useMemo(() => (change.before === undefined ? undefined : fromBase64(change.before)), [change]);
+  const after = useMemo(() => (change.after === undefined ? undefined : fromBase64(change.after)), [change]);
+  const shown: Image = before === undefined || after === undefined ? 'both' : image;
+  const lines = useMemo(() => {
+    if (before === undefined && after === undefined) return [];
+    if (shown === 'before' && before !== undefined) return imageLines(before);
+    if (shown === 'after' && after !== undefined) return imageLines(after);
+    const delta = diffDocument(before && documentBytes(before), after && documentBytes(after));
+    return diffLines(before, after, delta.fields, { opened, noteTypes: true });
+  }, [before, after, shown, opened]);
+  const document = shown === 'before' ? before : (after ?? before);
+  return (
+    <>
+      <div className="detail-body">
+        {fields.length === 0 ? null : <FieldTable fields={fields} />}
+        <div className="sec">
+          <span>Document</span>
+          {change.folded === true ? <span className="type">being verified</span> : null}
+          <span className="push" />
+          {before === undefined || after === undefined ? null : (
+            <Segments
+              label="Image"
+              value={shown}
+              onChange={setImage}
+              choices={[
+                { value: 'both', label: 'Both' },
+                { value: 'before', label: 'Before' },
+                { value: 'after', label: 'After' },
+              ]}
+            />
+          )}
+        </div>
+        {lines.length === 0 ? (
+          <p className="detail-none">The document could not be recorded at this moment.</p>
+        ) : (
+          <DocumentView
+            label="Document, before and after"
+            lines={lines}
+            onOpenFold={(key) => setOpened((now) => new Set([...now, key]))}
+          />
+        )}
+      </div>
+      <div className="foot-s">
+        <span className="quiet nowrap">
+          {change.before === undefined && change.op !== 'insert' ? 'before not known' : ''}
+        </span>
+        <span className="push" />
+        {document === undefined ? null : (
+          <CopyButton label="document as EJSON" text={() => toEjson(document)}>
+            Copy as EJSON
+          </CopyButton>
+        )}
+      </div>
+    </>
+  );
+}
+
+function FieldTable({ fields }: { readonly fields: readonly FieldText[] }) {
+  const shown = fields.slice(0, 8);
+  return (
+    <>
+      <div className="sec">{plural(fields.length, 'field')} changed</div>
+      <table className="ba">
+        <thead>
+          <tr>
+            <th scope="col">Field</th>
+            <th scope="col">Before</th>
+            <th scope="col">After</th>
+          </tr>
+        </thead>
+        <tbody>
+          {shown.map((field, index) => (
+            <tr key={index}>
+              <td title={field.path}>{field.path}</td>
+              <td title={field.before}>
+                {field.before ?? <span className="quiet">none</span>}
+                {field.types === undefined ? null : <span className="type">{field.types[0]}</span>}
+              </td>
+              <td title={field.after}>
+                {field.after === undefined ? <span className="quiet">none</span> : <b>{field.after}</b>}
+                {field.types === undefined ? null : <span className="type">{field.types[1]}</span>}
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      {shown.length < fields.length ? (
+        <p className="detail-none">{plural(fields.length - shown.length, 'more field')} below.</p>
+      ) : null}
+    </>
+  );
+}
+
+/** A schema event, an import or a gap: what it says of itself. */
+function OtherBody({ change, words }: { readonly change: Change; readonly words: string | undefined }) {
+  const entries = Object.entries(change.detail ?? {});
+  return (
+    <div className="detail-body">
+      <div className="sec">{kindWord(change)}</div>
+      {words === undefined || words === '' ? null : <p className="detail-none">{words}</p>}
+      <dl className="kv detail-facts">
+        {entries.map(([name, value]) => (
+          <FactLine key={name} name={name} value={value} />
+        ))}
+      </dl>
+    </div>
+  );
+}
+
+function FactLine({ name, value }: { readonly name: string; readonly value: unknown }) {
+  return (
+    <>
+      <dt>{name}</dt>
+      <dd className="mono">{typeof value === 'string' ? value : JSON.stringify(value)}</dd>
+    </>
+  );
+}

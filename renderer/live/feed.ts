@@ -1,0 +1,242 @@
+import { create } from 'zustand';
+import type { BranchRow, Change } from '../../shared/api.ts';
+import { errorBody } from '../../shared/errors.ts';
+import type { ErrorBody } from '../../shared/errors.ts';
+import { announce } from '../store/app.ts';
+import { call, isConnectionLoss } from '../store/engine.ts';
+import { count } from '../shell/numbers.ts';
+
+/** The newest rows kept in memory; older ones are paged in when scrolled to. */
+const keptRows = 5_000;
+/** Rows at most while older ones are being read; beyond them the newest go, and come back with "Jump to newest". */
+const mostRows = 10_000;
+/** Images kept in memory, characters of base64; rows beyond it are paged in again when needed. */
+const keptImageChars = 64_000_000;
+const pageRows = 500;
+const paintMs = 100;
+const longPollMs = 25_000;
+
+export interface Feed {
+  readonly branch: string;
+  /** Shown rows, ascending and without holes between them. */
+  readonly changes: readonly Change[];
+  /** The newest sequence the engine has told of; above the last shown one while the view is held. */
+  readonly head: number;
+  /** Paused by the user, and when. */
+  readonly pausedAt: number | undefined;
+  /** Scrolled away from the newest row: the view stays still. */
+  readonly away: boolean;
+  readonly loaded: boolean;
+  readonly loadingOlder: boolean;
+  /** The first row ever is among the shown ones. */
+  readonly reachedStart: boolean;
+  readonly error: ErrorBody | undefined;
+}
+
+/** The feed of one branch, the one last watched. Its window of rows is bounded; the history itself stays with the engine. */
+export const useFeed = create<{ readonly feed: Feed | undefined }>()(() => ({ feed: undefined }));
+
+/** What arrived while the view is held, or since the last paint. */
+let held: Change[] = [];
+/** Set when more arrived than is kept in `held`, or the newest shown rows were cut off: the head is read again when let go. */
+let stale = false;
+let reloading = false;
+let paint: ReturnType<typeof setTimeout> | undefined;
+
+/** Follows a branch until the returned function is called. */
+export function followBranch(branch: BranchRow): () => void {
+  const stop = new AbortController();
+  if (useFeed.getState().feed?.branch !== branch.id) {
+    held = [];
+    stale = false;
+    useFeed.setState({ feed: emptyFeed(branch.id) });
+  }
+  void follow(branch, stop.signal);
+  return () => {
+    stop.abort();
+    clearTimeout(paint);
+    paint = undefined;
+  };
+}
+
+/** Rows that have come since the view was held. */
+export function newRows(feed: Feed): number {
+  return Math.max(0, feed.head - (feed.changes.at(-1)?.seq ?? feed.head));
+}
+
+export function isHeld(feed: Feed): boolean {
+  return feed.pausedAt !== undefined || feed.away;
+}
+
+export function togglePause(branch: string): void {
+  const { feed } = useFeed.getState();
+  if (feed?.branch !== branch) return;
+  if (feed.pausedAt === undefined) {
+    update({ pausedAt: Date.now() });
+    announce('Paused. New writes are kept.');
+  } else {
+    announce(`Resumed, ${count(newRows(feed))} new`);
+    jumpToNewest();
+  }
+}
+
+export function setAway(away: boolean): void {
+  const { feed } = useFeed.getState();
+  if (feed === undefined || feed.away === away) return;
+  update({ away });
+  if (!away && feed.pausedAt === undefined) flush();
+}
+
+/** Shows the newest rows and follows again. */
+export function jumpToNewest(): void {
+  update({ pausedAt: undefined, away: false });
+  flush();
+}
+
+/** Pages older rows in, in front of the shown ones. */
+export async function loadOlder(): Promise<void> {
+  const { feed } = useFeed.getState();
+  const first = feed?.changes[0];
+  if (feed === undefined || first === undefined || feed.loadingOlder || feed.reachedStart) return;
+  update({ loadingOlder: true });
+  try {
+    const page = await call('changes.page', { branch: feed.branch, before: first.seq, limit: pageRows });
+    const now = useFeed.getState().feed;
+    if (now?.branch !== feed.branch || now.changes[0]?.seq !== first.seq) return;
+    const changes = [...page.changes, ...now.changes];
+    // Cut off at the newest end: that is the way back up, and it is read again from the engine.
+    const kept = changes.length > mostRows ? changes.slice(0, mostRows) : changes;
+    if (kept.length < changes.length) markStale();
+    update({ changes: kept, away: true, reachedStart: page.changes.length < pageRows, loadingOlder: false });
+  } catch (error) {
+    update({ loadingOlder: false, ...(isConnectionLoss(error) ? {} : { error: errorBody(error) }) });
+  }
+}
+
+function emptyFeed(branch: string): Feed {
+  return {
+    branch,
+    changes: [],
+    head: 0,
+    pausedAt: undefined,
+    away: false,
+    loaded: false,
+    loadingOlder: false,
+    reachedStart: false,
+    error: undefined,
+  };
+}
+
+function update(change: Partial<Feed>): void {
+  useFeed.setState(({ feed }) => (feed === undefined ? {} : { feed: { ...feed, ...change } }));
+}
+
+async function follow(branch: BranchRow, signal: AbortSignal): Promise<void> {
+  let cursor: number | undefined;
+  while (!signal.aborted) {
+    try {
+      cursor ??= await start(branch, signal);
+      const input = { branch: branch.id, after: cursor, limit: 2_000, waitMs: longPollMs };
+      const page = await call('changes.page', input, { signal });
+      if (isAborted(signal)) return;
+      cursor = page.changes.at(-1)?.seq ?? cursor;
+      receive(page.changes);
+    } catch (error) {
+      if (isAborted(signal)) return;
+      if (isConnectionLoss(error)) continue;
+      update({ error: errorBody(error), loaded: true });
+      return;
+    }
+  }
+}
+
+/** Read again after an await: the narrowing of the loop's condition does not hold any more. */
+function isAborted(signal: AbortSignal): boolean {
+  return signal.aborted;
+}
+
+/** Loads the newest rows, or goes on behind those of an earlier visit. Answers the sequence to follow from. */
+async function start(branch: BranchRow, signal: AbortSignal): Promise<number> {
+  const { feed } = useFeed.getState();
+  if (feed?.loaded === true && feed.error === undefined) return stale ? feed.head : (held.at(-1)?.seq ?? lastShown());
+  return loadHead(branch.id, signal);
+}
+
+/** Replaces what is shown by the newest rows. Answers the last sequence. */
+async function loadHead(branch: string, signal?: AbortSignal): Promise<number> {
+  const options = signal === undefined ? {} : { signal };
+  const probe = await call('changes.page', { branch, after: 0, limit: 1 }, options);
+  const page = await call('changes.page', { branch, before: probe.last + 1, limit: pageRows }, options);
+  const last = page.changes.at(-1)?.seq ?? probe.last;
+  const reachedStart = page.changes.length < pageRows;
+  if (useFeed.getState().feed?.branch === branch) {
+    update({ changes: page.changes, head: last, loaded: true, reachedStart, error: undefined });
+  }
+  return last;
+}
+
+function receive(changes: readonly Change[]): void {
+  const last = changes.at(-1);
+  const { feed } = useFeed.getState();
+  if (last === undefined || feed === undefined) return;
+  update({ head: Math.max(feed.head, last.seq) });
+  if (!stale) held.push(...changes);
+  if (isHeld(feed) && held.length > keptRows) markStale();
+  paint ??= setTimeout(() => {
+    paint = undefined;
+    const now = useFeed.getState().feed;
+    if (now !== undefined && !isHeld(now)) flush();
+  }, paintMs);
+}
+
+/** Moves what has arrived into view. */
+function flush(): void {
+  const { feed } = useFeed.getState();
+  if (feed === undefined || reloading) return;
+  if (stale) {
+    void reload(feed.branch);
+    return;
+  }
+  if (held.length === 0) return;
+  const shown = lastShown();
+  const changes = bounded([...feed.changes, ...held.filter((change) => change.seq > shown)]);
+  held = [];
+  update({ changes, reachedStart: feed.reachedStart && changes[0]?.seq === feed.changes[0]?.seq });
+}
+
+async function reload(branch: string): Promise<void> {
+  reloading = true;
+  stale = false;
+  held = [];
+  try {
+    await loadHead(branch);
+  } catch (error) {
+    stale = true;
+    if (!isConnectionLoss(error)) update({ error: errorBody(error) });
+  } finally {
+    reloading = false;
+  }
+  if (!stale) flush();
+}
+
+function markStale(): void {
+  held = [];
+  stale = true;
+}
+
+function lastShown(): number {
+  return useFeed.getState().feed?.changes.at(-1)?.seq ?? 0;
+}
+
+/** The newest rows that fit the bounds of rows and of image bytes. */
+function bounded(changes: readonly Change[]): readonly Change[] {
+  let chars = 0;
+  let from = changes.length;
+  while (from > 0 && changes.length - from < keptRows) {
+    const change = changes[from - 1];
+    chars += (change?.before?.length ?? 0) + (change?.after?.length ?? 0);
+    if (chars > keptImageChars && from < changes.length) break;
+    from -= 1;
+  }
+  return from === 0 ? changes : changes.slice(from);
+}

@@ -1,0 +1,97 @@
+import { useDeferredValue, useEffect, useMemo, useState } from 'react';
+import type { BranchRow } from '../../shared/api.ts';
+import { count, plural } from '../shell/numbers.ts';
+import { ErrorNote } from '../shell/dialog.tsx';
+import { FeedBanner } from './banner.tsx';
+import { ChangeDetail } from './detail.tsx';
+import { FeedFilters } from './filters.tsx';
+import { FeedList } from './feed-list.tsx';
+import { followBranch, useFeed } from './feed.ts';
+import type { Feed } from './feed.ts';
+import { feedRows, noFilter, passes } from './rows.ts';
+import type { FeedFilter } from './rows.ts';
+import { searchText } from './summary.ts';
+import { ActivityTrack } from './track.tsx';
+import { takeFilterRequest } from './show-in-live.ts';
+import './live.css';
+
+/** Every write to a branch as it happens. */
+export function Live({ branch }: { readonly branch: BranchRow }) {
+  const feed = useFeed((state) => (state.feed?.branch === branch.id ? state.feed : undefined));
+  // Followed anew only for another branch: the list of branches changes with every write.
+  // eslint-disable-next-line react-hooks/exhaustive-deps
+  useEffect(() => followBranch(branch), [branch.id]);
+  if (feed?.loaded !== true) return <div className="body" aria-busy="true" />;
+  if (feed.changes.length === 0 && feed.error === undefined) return <NothingYet branch={branch} />;
+  return <LoadedFeed branch={branch} feed={feed} />;
+}
+
+function LoadedFeed({ branch, feed }: { readonly branch: BranchRow; readonly feed: Feed }) {
+  const [filter, setFilter] = useState<FeedFilter>(() => ({ ...noFilter, text: takeFilterRequest() }));
+  const [toggled, setToggled] = useState<ReadonlySet<string>>(new Set());
+  const [selected, setSelected] = useState<number>();
+  const shownFilter = useDeferredValue(filter);
+  const filtered = useMemo(
+    () =>
+      shownFilter === noFilter
+        ? feed.changes
+        : feed.changes.filter((change) => passes(change, shownFilter, searchText)),
+    [feed.changes, shownFilter],
+  );
+  const rows = useMemo(() => feedRows(filtered, toggled), [filtered, toggled]);
+  const change = useMemo(
+    () => feed.changes.find((one) => one.seq === selected) ?? filtered.at(-1),
+    [feed.changes, filtered, selected],
+  );
+  const toggle = (key: string): void =>
+    setToggled((now) => {
+      const next = new Set(now);
+      if (!next.delete(key)) next.add(key);
+      return next;
+    });
+  return (
+    <div className="body live">
+      <ActivityTrack changes={feed.changes} />
+      <FeedFilters
+        changes={feed.changes}
+        filter={filter}
+        onChange={setFilter}
+        total={
+          filtered.length === feed.changes.length
+            ? plural(branch.seq, 'write')
+            : `${count(filtered.length)} of ${count(feed.changes.length)} shown`
+        }
+      />
+      <section className="feed" aria-label="Changes">
+        <FeedBanner feed={feed} />
+        {feed.error === undefined ? null : <ErrorNote error={feed.error} />}
+        <FeedList
+          feed={feed}
+          rows={rows}
+          selected={change?.seq}
+          onSelect={setSelected}
+          onToggle={toggle}
+          filtered={shownFilter !== noFilter}
+        />
+      </section>
+      {change === undefined ? (
+        <aside className="detail" aria-label="Selected change" />
+      ) : (
+        <ChangeDetail change={change} />
+      )}
+    </div>
+  );
+}
+
+/** A branch nobody has written to: what to do so that something shows. */
+function NothingYet({ branch }: { readonly branch: BranchRow }) {
+  return (
+    <section className="blank" aria-label="No writes yet">
+      <h2>Nothing has been written yet</h2>
+      <p className="soft">
+        Hand the connection string of {branch.name} to an agent, a test or a script. Each write shows here within
+        milliseconds, with the document before and after.
+      </p>
+    </section>
+  );
+}

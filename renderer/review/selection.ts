@@ -1,0 +1,199 @@
+import type { Bson, FieldPath, Target } from '../../shared/api.ts';
+
+/**
+ * What of a change set is chosen, as "default + what differs": everything not named follows the default of what holds it.
+ * Immutable; each change gives a new value, so that one step can be taken back by keeping the old one.
+ */
+export interface Selection {
+  readonly schema: boolean;
+  readonly collections: boolean;
+  /** Collections that differ from `collections`, or hold something that differs from them. */
+  readonly byCollection: ReadonlyMap<string, CollectionSelection>;
+}
+
+interface CollectionSelection {
+  readonly included: boolean;
+  readonly documents: ReadonlyMap<Bson, DocumentSelection>;
+}
+
+interface DocumentSelection {
+  readonly included: boolean;
+  /** Fields that differ from `included`, by {@link fieldKey}. */
+  readonly differing: ReadonlyMap<string, FieldPath>;
+}
+
+export type Tri = 'on' | 'off' | 'part';
+
+export const everything: Selection = { schema: true, collections: true, byCollection: new Map() };
+export const nothing: Selection = { schema: false, collections: false, byCollection: new Map() };
+
+/** A path as a key: names and indexes stay apart, `["a.b"]` from `["a","b"]`. */
+export function fieldKey(path: FieldPath): string {
+  return JSON.stringify(path);
+}
+
+export function withSchema(selection: Selection, included: boolean): Selection {
+  return { ...selection, schema: included };
+}
+
+/** All collections at once; what differed inside is forgotten. */
+export function withCollections(selection: Selection, included: boolean): Selection {
+  return { ...selection, collections: included, byCollection: new Map() };
+}
+
+/** Includes or leaves out a whole collection; what differed inside is forgotten. */
+export function withCollection(selection: Selection, ns: string, included: boolean): Selection {
+  return withEntry(selection, ns, { included, documents: new Map() });
+}
+
+/** Includes or leaves out a whole document; its fields follow. */
+export function withDocument(selection: Selection, ns: string, id: Bson, included: boolean): Selection {
+  const collection = collectionOf(selection, ns);
+  const documents = new Map(collection.documents);
+  if (included === collection.included) documents.delete(id);
+  else documents.set(id, { included, differing: new Map() });
+  return withEntry(selection, ns, { ...collection, documents });
+}
+
+/**
+ * Includes or leaves out fields of a document. `all` are the paths of every changed field of it: when each of them has come to
+ * differ from the document's default, the document as a whole is turned over.
+ */
+export function withFields(
+  selection: Selection,
+  ns: string,
+  id: Bson,
+  paths: readonly FieldPath[],
+  included: boolean,
+  all: readonly FieldPath[],
+): Selection {
+  const collection = collectionOf(selection, ns);
+  const before = documentOf(collection, id);
+  const differing = new Map(before.differing);
+  for (const path of paths) {
+    if (included === before.included) differing.delete(fieldKey(path));
+    else differing.set(fieldKey(path), path);
+  }
+  if (all.every((path) => differing.has(fieldKey(path)))) {
+    return withDocument(selection, ns, id, !before.included);
+  }
+  const documents = new Map(collection.documents);
+  if (differing.size === 0 && before.included === collection.included) documents.delete(id);
+  else documents.set(id, { included: before.included, differing });
+  return withEntry(selection, ns, { ...collection, documents });
+}
+
+export function hasField(selection: Selection, ns: string, id: Bson, path: FieldPath): boolean {
+  const document = documentOf(collectionOf(selection, ns), id);
+  return document.included !== document.differing.has(fieldKey(path));
+}
+
+export function documentState(selection: Selection, ns: string, id: Bson): Tri {
+  const document = documentOf(collectionOf(selection, ns), id);
+  if (document.differing.size > 0) return 'part';
+  return document.included ? 'on' : 'off';
+}
+
+export function collectionState(selection: Selection, ns: string): Tri {
+  const { included, documents } = collectionOf(selection, ns);
+  if (documents.size > 0) return 'part';
+  return included ? 'on' : 'off';
+}
+
+/** The state of several collections together. */
+export function collectionsState(selection: Selection, namespaces: readonly string[]): Tri {
+  const states = new Set(namespaces.map((ns) => collectionState(selection, ns)));
+  if (states.size === 1) return [...states][0] ?? 'off';
+  return states.size === 0 ? 'off' : 'part';
+}
+
+/** How many of a document's changed fields are in. */
+export function chosenFields(selection: Selection, ns: string, id: Bson, paths: readonly FieldPath[]): number {
+  return paths.filter((path) => hasField(selection, ns, id, path)).length;
+}
+
+/**
+ * How many documents of a collection are in, of `total` that can be chosen. A document of which some fields are in counts.
+ * `counted` says whether a document that differs is one of the `total` (a conflict nobody decided is not).
+ */
+export function chosenDocuments(
+  selection: Selection,
+  ns: string,
+  total: number,
+  counted: (id: Bson) => boolean = () => true,
+): number {
+  const { included, documents } = collectionOf(selection, ns);
+  let chosen = included ? total : 0;
+  for (const [id, document] of documents) {
+    if (!counted(id)) continue;
+    const isIn = document.included || document.differing.size > 0;
+    if (isIn !== included) chosen += isIn ? 1 : -1;
+  }
+  return Math.max(0, chosen);
+}
+
+/** Documents of which only some fields are in: what their other fields are must be known to plan exactly. */
+export function partialDocuments(selection: Selection): { readonly ns: string; readonly id: Bson }[] {
+  const found: { ns: string; id: Bson }[] = [];
+  for (const [ns, { documents }] of selection.byCollection) {
+    for (const [id, { differing }] of documents) if (differing.size > 0) found.push({ ns, id });
+  }
+  return found;
+}
+
+export interface PlanTargets {
+  readonly only?: Target[];
+  readonly except?: Target[];
+  readonly documentsOnly?: boolean;
+}
+
+/**
+ * The selection as a plan takes it: `only` names what is in, `except` what of that is not. `namespaces` are the collections
+ * with changed documents, `schemaNamespaces` those with schema changes; `fieldsOf` gives the paths of the changed fields of a
+ * partly chosen document. A plan cannot take the schema changes of a collection without its documents: those are left out.
+ */
+export function planTargets(
+  selection: Selection,
+  namespaces: readonly string[],
+  schemaNamespaces: readonly string[],
+  fieldsOf: (ns: string, id: Bson) => readonly FieldPath[],
+): PlanTargets {
+  const only: Target[] = [];
+  const except: Target[] = [];
+  for (const ns of namespaces) {
+    const collection = collectionOf(selection, ns);
+    if (collection.included) only.push({ ns });
+    for (const [id, document] of collection.documents) {
+      const paths = fieldsOf(ns, id);
+      const isIn = (path: FieldPath): boolean => document.included !== document.differing.has(fieldKey(path));
+      if (document.differing.size === 0) (document.included ? only : except).push({ ns, id });
+      else if (collection.included)
+        except.push(...paths.filter((path) => !isIn(path)).map((path) => ({ ns, id, path })));
+      else only.push(...paths.filter(isIn).map((path) => ({ ns, id, path })));
+    }
+  }
+  const everyCollection = namespaces.every((ns) => collectionOf(selection, ns).included);
+  if (selection.schema) {
+    only.push(...schemaNamespaces.filter((ns) => !namespaces.includes(ns)).map((ns) => ({ ns })));
+  }
+  return {
+    ...(everyCollection ? {} : { only }),
+    ...(except.length === 0 ? {} : { except }),
+    ...(selection.schema ? {} : { documentsOnly: true }),
+  };
+}
+
+function collectionOf(selection: Selection, ns: string): CollectionSelection {
+  return selection.byCollection.get(ns) ?? { included: selection.collections, documents: new Map() };
+}
+
+function documentOf(collection: CollectionSelection, id: Bson): DocumentSelection {
+  return collection.documents.get(id) ?? { included: collection.included, differing: new Map() };
+}
+
+function withEntry(selection: Selection, ns: string, entry: CollectionSelection): Selection {
+  const byCollection = new Map(selection.byCollection);
+  if (entry.included === selection.collections && entry.documents.size === 0) byCollection.delete(ns);
+  else byCollection.set(ns, entry);
+  return { ...selection, byCollection };
+}

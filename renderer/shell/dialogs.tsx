@@ -1,0 +1,25 @@
+import { DiscardDialog } from '../branches/discard-dialog.tsx';
+import { ForkDialog } from '../branches/fork-dialog.tsx';
+import { PlanDialog } from '../review/plan-dialog.tsx';
+import { ImportDialog } from '../start/import-dialog.tsx';
+import { useApp } from '../store/app.ts';
+import { Palette } from './palette.tsx';
+
+/** The dialog that is open, if any. */
+export function Dialogs() {
+  const dialog = useApp((app) => app.dialog);
+  switch (dialog?.kind) {
+    case undefined:
+      return null;
+    case 'fork':
+      return <ForkDialog from={dialog.from} />;
+    case 'discard':
+      return <DiscardDialog id={dialog.branch} />;
+    case 'adopt':
+      return <PlanDialog id={dialog.branch} />;
+    case 'import':
+      return <ImportDialog />;
+    case 'commands':
+      return <Palette />;
+  }
+}

@@ -1,0 +1,100 @@
+import { useEffect, useRef } from 'react';
+import { Button } from '../shell/controls.tsx';
+import { ErrorNote } from '../shell/dialog.tsx';
+import { ImportForm, ImportProgress } from './import-form.tsx';
+import { useImport } from './import.ts';
+import './start.css';
+
+const sampleShop = 'sample:shop';
+
+/** main is empty: what Forkyard does, and two ways to begin. */
+export function FirstStart() {
+  const sample = useImport();
+  const own = useImport();
+  const load = useRef<HTMLButtonElement>(null);
+  useEffect(() => {
+    load.current?.focus({ focusVisible: false } as FocusOptions);
+  }, []);
+  const busy = sample.running !== undefined;
+  return (
+    <div className="body first">
+      <div>
+        <h2>Start with data you can afford to break</h2>
+        <p className="lead">
+          Forkyard forks a MongoDB database in under a second, records every write to the fork, and lets you decide what
+          comes back.
+        </p>
+      </div>
+      <Loop />
+      <div className="starts">
+        <section className="start" aria-labelledby="start-sample">
+          <h3 id="start-sample">Start with the sample shop</h3>
+          <p>
+            A small furniture shop, already on this machine: 2,480 products, 18,240 orders, 8,614 customers, with
+            indexes and a validator. Works offline.
+          </p>
+          <div className="import-line">
+            <Button
+              look="primary"
+              size="medium"
+              keys="enter"
+              ref={load}
+              disabled={busy || own.running !== undefined}
+              onClick={() => void sample.run(sampleShop)}
+            >
+              {busy ? 'Loading the sample shop' : 'Load the sample shop'}
+            </Button>
+            {busy ? <ImportProgress job={sample} /> : null}
+          </div>
+          {sample.error === undefined ? null : <ErrorNote error={sample.error} />}
+        </section>
+        <section className="start" aria-labelledby="start-own">
+          <h3 id="start-own">Bring your own data</h3>
+          <ImportForm job={own} onDone={() => undefined} />
+        </section>
+      </div>
+    </div>
+  );
+}
+
+/** Fork, change, review, adopt, undo: the same drawing as the branch tree. */
+function Loop() {
+  return (
+    <svg className="loop" viewBox="0 0 880 132" role="img" aria-label="Fork, change, review, adopt, undo">
+      <path className="rail-main" d="M0 28H880" />
+      <path className="rail-sb" d="M120 28C170 28 160 84 216 84H560C616 84 606 28 656 28" strokeWidth="2" />
+      <circle className="node node-main" cx="120" cy="28" r="6" />
+      <circle className="node-halo" cx="300" cy="84" r="9" />
+      <circle className="node-live" cx="300" cy="84" r="6.5" />
+      <circle className="node" cx="476" cy="84" r="5.5" />
+      <circle className="node node-main" cx="656" cy="28" r="6" />
+      <path className="rail-sb" d="M800 40C800 56 690 56 668 38" strokeDasharray="3 3" />
+      <path className="rail-sb" d="M668 38l2.5 7.5M668 38l8 .5" />
+      <circle className="node node-main" cx="800" cy="28" r="6" />
+      <text className="d" x="0" y="14">
+        main
+      </text>
+      <text className="b" x="120" y="14" textAnchor="middle">
+        Fork
+      </text>
+      <text className="b" x="300" y="110" textAnchor="middle">
+        Change
+      </text>
+      <text className="d" x="300" y="127" textAnchor="middle">
+        an agent, a test, a demo
+      </text>
+      <text className="b" x="476" y="110" textAnchor="middle">
+        Review
+      </text>
+      <text className="d" x="476" y="127" textAnchor="middle">
+        every field, before and after
+      </text>
+      <text className="b" x="656" y="14" textAnchor="middle">
+        Adopt
+      </text>
+      <text className="b" x="800" y="14" textAnchor="middle">
+        Undo
+      </text>
+    </svg>
+  );
+}

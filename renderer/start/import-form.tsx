@@ -1,0 +1,120 @@
+import { useId, useState } from 'react';
+import { Button } from '../shell/controls.tsx';
+import { ErrorNote } from '../shell/dialog.tsx';
+import { Icon } from '../shell/icons.tsx';
+import { count } from '../shell/numbers.ts';
+import { isFile } from './import.ts';
+import type { ImportJob } from './import.ts';
+
+/** Import from a running MongoDB or a file. A file's documents go to a collection that is named here. */
+export function ImportForm({ job, onDone }: { readonly job: ImportJob; readonly onDone: () => void }) {
+  const [source, setSource] = useState('');
+  const [db, setDb] = useState('');
+  const [collection, setCollection] = useState('');
+  const id = useId();
+  const file = isFile(source.trim());
+  const busy = job.running !== undefined;
+  const ready = source.trim() !== '' && !busy && (!file || (db.trim() !== '' && collection.trim() !== ''));
+  const desktop = window.forkyard;
+
+  const run = async (): Promise<void> => {
+    if (!ready) return;
+    const place = file ? { db: db.trim(), collection: collection.trim() } : {};
+    if (await job.run(source.trim(), place)) onDone();
+  };
+  const choose = async (): Promise<void> => {
+    const [path] = (await desktop?.chooseFiles()) ?? [];
+    if (path === undefined) return;
+    setSource(path);
+    const name =
+      path
+        .split(/[/\\]/)
+        .at(-1)
+        ?.replace(/\.(nd)?jsonl?$/i, '') ?? '';
+    if (collection === '') setCollection(name.replace(/[^\w-]+/g, '_'));
+    if (db === '') setDb('test');
+  };
+  return (
+    <div
+      className="import-form"
+      onKeyDown={(event) => {
+        if (event.key !== 'Enter' || !(event.target instanceof HTMLInputElement)) return;
+        event.preventDefault();
+        void run();
+      }}
+    >
+      <label htmlFor={`${id}-source`} className="soft">
+        A running MongoDB, which is only read from, or a JSON or NDJSON file
+      </label>
+      <div className="import-line">
+        <div className="field field-ink">
+          <input
+            id={`${id}-source`}
+            className="mono"
+            placeholder={
+              desktop === undefined ? 'mongodb://localhost:27017 or /path/to/file.json' : 'mongodb://localhost:27017'
+            }
+            spellCheck={false}
+            autoComplete="off"
+            value={source}
+            onChange={(event) => setSource(event.target.value)}
+          />
+        </div>
+        {desktop === undefined ? null : (
+          <Button size="medium" onClick={() => void choose()}>
+            Choose file
+          </Button>
+        )}
+      </div>
+      {file ? (
+        <div className="import-place">
+          <label htmlFor={`${id}-db`}>Database</label>
+          <div className="field field-ink">
+            <input id={`${id}-db`} className="mono" value={db} onChange={(event) => setDb(event.target.value)} />
+          </div>
+          <label htmlFor={`${id}-collection`}>Collection</label>
+          <div className="field field-ink">
+            <input
+              id={`${id}-collection`}
+              className="mono"
+              value={collection}
+              onChange={(event) => setCollection(event.target.value)}
+            />
+          </div>
+        </div>
+      ) : null}
+      <div className="import-line">
+        <Button size="medium" icon={file ? 'import' : 'plug'} disabled={!ready} onClick={() => void run()}>
+          {file ? 'Import' : 'Connect and copy'}
+        </Button>
+        {busy && !job.running.startsWith('sample:') ? <ImportProgress job={job} /> : null}
+      </div>
+      {job.error === undefined ? null : <ErrorNote error={job.error} />}
+      {job.problems.length === 0 ? null : (
+        <ul className="problems" aria-label="Problems">
+          {job.problems.slice(0, 20).map((problem, index) => (
+            <li key={index}>
+              <Icon name="alert" />
+              {problem.line === undefined ? '' : `Line ${count(problem.line)}: `}
+              {problem.message}
+            </li>
+          ))}
+        </ul>
+      )}
+    </div>
+  );
+}
+
+export function ImportProgress({ job }: { readonly job: ImportJob }) {
+  const { progress } = job;
+  const share =
+    progress?.done === undefined || progress.total === undefined || progress.total === 0
+      ? undefined
+      : Math.min(1, progress.done / progress.total);
+  return (
+    <span className="import-progress" role="status">
+      <progress {...(share === undefined ? {} : { value: share })} max={1} aria-label="Import" />
+      <span className="soft cut">{progress?.text ?? 'Reading'}</span>
+    </span>
+  );
+}

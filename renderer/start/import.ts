@@ -1,0 +1,63 @@
+import { useState } from 'react';
+import type { Output } from '../../shared/api.ts';
+import { errorBody, redact } from '../../shared/errors.ts';
+import type { ErrorBody } from '../../shared/errors.ts';
+import { plural } from '../shell/numbers.ts';
+import { mainBranch, showToast, useApp } from '../store/app.ts';
+import type { Progress } from '../store/app.ts';
+import { call } from '../store/engine.ts';
+
+export interface ImportJob {
+  readonly running: string | undefined;
+  readonly progress: Progress | undefined;
+  readonly error: ErrorBody | undefined;
+  readonly problems: Output<'transfer.import'>['problems'];
+  /** Imports into main; true when all went well. */
+  readonly run: (source: string, place?: { readonly db?: string; readonly collection?: string }) => Promise<boolean>;
+}
+
+let jobs = 0;
+
+/** One import at a time, with its progress and what came of it. */
+export function useImport(): ImportJob {
+  const [job, setJob] = useState<string>();
+  const [running, setRunning] = useState<string>();
+  const [error, setError] = useState<ErrorBody>();
+  const [problems, setProblems] = useState<Output<'transfer.import'>['problems']>([]);
+  const progress = useApp((app) => (job === undefined ? undefined : app.progress[job]));
+  const run: ImportJob['run'] = async (source, place = {}) => {
+    jobs += 1;
+    const id = `import-${String(Date.now())}-${String(jobs)}`;
+    setJob(id);
+    setRunning(source);
+    setError(undefined);
+    setProblems([]);
+    try {
+      const into = mainBranch(useApp.getState().branches)?.name ?? 'main';
+      const answer = await call('transfer.import', { source, into, job: id, ...place });
+      setProblems(answer.problems);
+      const documents = answer.collections.reduce((sum, one) => sum + one.documents, 0);
+      showToast({
+        tone: answer.problems.length === 0 ? 'done' : 'problem',
+        text: `Imported ${plural(documents, 'document')} in ${plural(answer.collections.length, 'collection')}`,
+        ...(answer.problems.length === 0 ? {} : { hint: plural(answer.problems.length, 'problem') }),
+      });
+      return answer.problems.length === 0;
+    } catch (failure) {
+      const body = errorBody(failure);
+      setError({ ...body, message: redact(body.message) });
+      return false;
+    } finally {
+      setRunning(undefined);
+      useApp.setState((app) => ({
+        progress: Object.fromEntries(Object.entries(app.progress).filter(([key]) => key !== id)),
+      }));
+    }
+  };
+  return { running, progress, error, problems, run };
+}
+
+/** Whether a source is a file, whose documents need a database and a collection to go to. */
+export function isFile(source: string): boolean {
+  return source !== '' && !/^mongodb(\+srv)?:\/\//i.test(source) && !source.startsWith('sample:');
+}

@@ -1,0 +1,123 @@
+import { create } from 'zustand';
+import type { BranchRow, LogEntry, Status } from '../../shared/api.ts';
+import type { ConnectionState } from './connection.ts';
+
+export const tabs = ['live', 'review', 'connect', 'history'] as const;
+export type Tab = (typeof tabs)[number];
+
+/** The one dialog that is open. Branches are named by id, which outlives a discard and a reused name. */
+export type OpenDialog =
+  | { readonly kind: 'fork'; readonly from: string }
+  | { readonly kind: 'discard'; readonly branch: string }
+  | { readonly kind: 'adopt'; readonly branch: string }
+  | { readonly kind: 'import' }
+  | { readonly kind: 'commands' };
+
+export interface Toast {
+  readonly id: number;
+  readonly tone: 'done' | 'problem';
+  readonly text: string;
+  /** What can be done about it, for problems. */
+  readonly hint?: string | undefined;
+  readonly actions: readonly { readonly label: string; readonly run: () => void }[];
+}
+
+export interface Progress {
+  readonly text: string;
+  readonly done?: number | undefined;
+  readonly total?: number | undefined;
+}
+
+export interface AppState {
+  readonly connection: ConnectionState;
+  readonly status: Status | undefined;
+  /** All of them, also trashed ones that can be brought back. */
+  readonly branches: readonly BranchRow[];
+  /** False until the first list has come. */
+  readonly loaded: boolean;
+  /** When a branch was last seen to move, by id, milliseconds since the epoch. */
+  readonly activeAt: Readonly<Record<string, number>>;
+  /** Id of the chosen branch. */
+  readonly chosen: string | undefined;
+  readonly tab: Tab;
+  readonly dialog: OpenDialog | undefined;
+  readonly toast: Toast | undefined;
+  /** Running jobs by the id the caller gave them. */
+  readonly progress: Readonly<Record<string, Progress>>;
+  /** Newest first; undefined until asked for. */
+  readonly log: readonly LogEntry[] | undefined;
+  /** What a screen reader is told next. */
+  readonly announcement: string;
+}
+
+/** The state of the window. Changed by plain functions beside what they are about, never by components directly. */
+export const useApp = create<AppState>()(() => ({
+  connection: { kind: 'connecting' },
+  status: undefined,
+  branches: [],
+  loaded: false,
+  activeAt: {},
+  chosen: undefined,
+  tab: 'live',
+  dialog: undefined,
+  toast: undefined,
+  progress: {},
+  log: undefined,
+  announcement: '',
+}));
+
+export function chooseBranch(id: string, tab?: Tab): void {
+  useApp.setState((app) => ({ chosen: id, tab: tab ?? app.tab }));
+}
+
+export function chooseTab(tab: Tab): void {
+  useApp.setState({ tab });
+}
+
+export function openDialog(dialog: OpenDialog): void {
+  useApp.setState({ dialog });
+}
+
+export function closeDialog(): void {
+  useApp.setState({ dialog: undefined });
+}
+
+let toasts = 0;
+
+export function showToast(toast: Omit<Toast, 'id' | 'actions'> & Partial<Pick<Toast, 'actions'>>): void {
+  toasts += 1;
+  useApp.setState({ toast: { actions: [], ...toast, id: toasts } });
+}
+
+export function dismissToast(id?: number): void {
+  useApp.setState((app) => (id === undefined || app.toast?.id === id ? { toast: undefined } : {}));
+}
+
+export function announce(text: string): void {
+  // A repeated text is told again only when it differs.
+  useApp.setState((app) => ({ announcement: app.announcement === text ? `${text}\u00a0` : text }));
+}
+
+/** The chosen branch, else main, else the first there is. */
+export function chosenBranch(app: AppState): BranchRow | undefined {
+  return app.branches.find((branch) => branch.id === app.chosen) ?? mainBranch(app.branches);
+}
+
+export function mainBranch(branches: readonly BranchRow[]): BranchRow | undefined {
+  return branches.find((branch) => branch.parent === undefined);
+}
+
+export function branchById(app: AppState, id: string): BranchRow | undefined {
+  return app.branches.find((branch) => branch.id === id);
+}
+
+/** The row of a branch's parent, which the API names by name. */
+export function parentOf(branches: readonly BranchRow[], branch: BranchRow): BranchRow | undefined {
+  if (branch.parent === undefined) return undefined;
+  return branches.find((other) => other.name === branch.parent && !hasEnded(other)) ?? mainBranch(branches);
+}
+
+/** Expired or discarded: no server runs, its files wait to be brought back or swept. */
+export function hasEnded(branch: BranchRow): boolean {
+  return branch.state === 'trashed' || branch.state === 'expired';
+}

@@ -1,0 +1,116 @@
+import type { Event, Input, Method, Output } from '../../shared/api.ts';
+import { errorBody, ForkyardError } from '../../shared/errors.ts';
+import { useApp } from './app.ts';
+import type { AppState } from './app.ts';
+import { keepConnected } from './connection.ts';
+import type { Connection } from './connection.ts';
+import type { OpenTransport } from './transport.ts';
+
+const statusEveryMs = 5_000;
+
+let connection: Connection | undefined;
+
+/** Connects the window's state to the engine: a snapshot after each opening, numbered events from then on. */
+export function startEngine(open: OpenTransport): () => void {
+  const live = keepConnected(open, {
+    onState: (state) => useApp.setState({ connection: state }),
+    onEvent: (event) => useApp.setState((app) => withEvent(app, event)),
+    onOpen: () => void refreshAll(),
+  });
+  connection = live;
+  const timer = setInterval(() => {
+    if (document.visibilityState === 'visible') void refreshStatus();
+  }, statusEveryMs);
+  return () => {
+    clearInterval(timer);
+    live.close();
+  };
+}
+
+/** Calls the engine; waits while it is being restarted. */
+export function call<M extends Method>(
+  method: M,
+  input: Input<M>,
+  options?: { readonly signal?: AbortSignal },
+): Promise<Output<M>> {
+  if (connection === undefined)
+    return Promise.reject(new ForkyardError('engine_unreachable', 'No engine was started.'));
+  return connection.call(method, input, options);
+}
+
+/** Tries again after a refused connection. */
+export function retryConnection(): void {
+  connection?.retry();
+}
+
+/** Everything the window shows, asked for again. A connection that ends meanwhile asks again when it is back. */
+async function refreshAll(): Promise<void> {
+  try {
+    const branches = await call('branches.list', { all: true });
+    useApp.setState((app) => ({ ...withBranches(app, branches), loaded: true }));
+    await refreshStatus();
+    if (useApp.getState().log !== undefined) await loadLog();
+  } catch (error) {
+    if (!isConnectionLoss(error)) throw error;
+  }
+}
+
+async function refreshStatus(): Promise<void> {
+  if (useApp.getState().connection.kind !== 'open') return;
+  try {
+    const status = await call('engine.status', {});
+    useApp.setState({ status });
+  } catch (error) {
+    if (!isConnectionLoss(error)) throw error;
+  }
+}
+
+/** Loads the log of all branches, newest first. */
+export async function loadLog(): Promise<void> {
+  const entries = await call('log.list', {});
+  useApp.setState({ log: [...entries].sort((a, b) => b.time.localeCompare(a.time)) });
+}
+
+export function isConnectionLoss(error: unknown): boolean {
+  const { code } = errorBody(error);
+  return code === 'engine_unreachable' || code === 'aborted' || code === 'web_refused';
+}
+
+function withEvent(app: AppState, event: Event): Partial<AppState> {
+  switch (event.type) {
+    case 'branches':
+      return withBranches(app, event.branches);
+    case 'log':
+      return withLogEntry(app, event.entry);
+    case 'progress': {
+      const { job, text, done, total } = event;
+      return { progress: { ...app.progress, [job]: { text, done, total } } };
+    }
+    case 'expiry':
+      return { announcement: expirySentence(event) };
+  }
+}
+
+function withBranches(app: AppState, branches: AppState['branches']): Partial<AppState> {
+  const activeAt: Record<string, number> = {};
+  for (const branch of branches) {
+    const before = app.branches.find((known) => known.id === branch.id);
+    const moved = before !== undefined && branch.seq > before.seq;
+    const last = moved ? Date.now() : app.activeAt[branch.id];
+    if (last !== undefined) activeAt[branch.id] = last;
+  }
+  return { branches, activeAt };
+}
+
+function withLogEntry(app: AppState, entry: NonNullable<AppState['log']>[number]): Partial<AppState> {
+  if (app.log === undefined) return {};
+  const others = app.log.filter((known) => known.entry !== entry.entry);
+  return { log: [entry, ...others] };
+}
+
+function expirySentence(event: Extract<Event, { type: 'expiry' }>): string {
+  if (event.state === 'soon') return `${event.branch} expires soon.`;
+  return event.state === 'expired'
+    ? `${event.branch} has expired. It can be brought back.`
+    : `${event.branch} is gone.`;
+}
