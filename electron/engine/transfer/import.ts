@@ -1,0 +1,68 @@
+import { ForkyardError } from '../../../shared/errors.ts';
+import type { ImportOptions, ImportResult, ImportSource, ImportTarget, Namespace } from './contract.ts';
+import { importDeployment } from './deployment.ts';
+import { importFile } from './file.ts';
+import { importSample } from './samples/sample.ts';
+import { ImportWriter } from './writer.ts';
+
+/**
+ * Imports into a branch. Documents that the branch refuses are named in `problems` and the rest is imported; what is
+ * wrong with the source as a whole throws before anything is written: ForkyardError `usage`, `name_invalid`,
+ * `source_unreadable`, `source_unreachable`, `import_parse`; later, `aborted` says what is there already.
+ */
+export async function importInto(
+  target: ImportTarget,
+  source: ImportSource,
+  options: ImportOptions = {},
+): Promise<ImportResult> {
+  const { db, collection } = options;
+  const writer = new ImportWriter(target);
+  switch (source.kind) {
+    case 'file':
+      await importFile(source.path, fileNamespace(options), target, writer);
+      break;
+    case 'sample':
+      if (collection !== undefined) throw new ForkyardError('usage', 'A sample brings its own collections.');
+      if (db !== undefined) checkDatabase(db);
+      await importSample(source.name, db ?? 'shop', target, writer);
+      break;
+    case 'deployment':
+      if (collection !== undefined && db === undefined) {
+        throw new ForkyardError('usage', 'A collection of a deployment is named together with its database (--db).');
+      }
+      await importDeployment(source.uri, options, target, writer);
+      break;
+  }
+  return writer.result();
+}
+
+function fileNamespace({ db, collection }: ImportOptions): Namespace {
+  if (db === undefined || collection === undefined) {
+    throw new ForkyardError('usage', 'A file needs a database and a collection to go to.', {
+      hint: 'Name them with --db and --collection.',
+    });
+  }
+  checkDatabase(db);
+  checkCollection(collection);
+  return { db, collection };
+}
+
+/** As the server has it, on the strictest of its systems. */
+function checkDatabase(db: string): void {
+  if (/[/\\. "$*<>:|?\0]/.test(db) || db === '' || Buffer.byteLength(db) > 63) {
+    throw new ForkyardError('name_invalid', `${JSON.stringify(db)} cannot be the name of a database.`, {
+      hint: 'At most 63 bytes, without spaces and any of / \\ . " $ * < > : | ?',
+    });
+  }
+  if (['admin', 'local', 'config'].includes(db)) {
+    throw new ForkyardError('name_invalid', `The database ${db} belongs to the server; nothing is imported into it.`);
+  }
+}
+
+function checkCollection(collection: string): void {
+  if (collection === '' || /[$\0]/.test(collection) || /^(system)?\./.test(collection)) {
+    throw new ForkyardError('name_invalid', `${JSON.stringify(collection)} cannot be the name of a collection.`, {
+      hint: 'It has no $ and begins neither with "system." nor with a dot.',
+    });
+  }
+}
