@@ -1,9 +1,14 @@
-// Builds what runs: the command line, the engine, Electron's three entries, and the renderer.
+// Builds what runs: the command line, the engine, Electron's three entries, and the renderer. The old build stays in place
+// until the new one is whole.
 import { build } from 'esbuild';
-import { rmSync } from 'node:fs';
+import { chmodSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { build as buildRenderer } from 'vite';
 
-const root = new URL('..', import.meta.url).pathname;
-rmSync(`${root}dist`, { recursive: true, force: true });
+const root = fileURLToPath(new URL('..', import.meta.url));
+const dist = join(root, 'dist');
+const staging = join(root, `dist.${process.pid}`);
 
 /** Optional parts of the driver that Forkyard does not use, and what must be resolved where it runs. */
 const external = [
@@ -20,16 +25,81 @@ const external = [
   'bufferutil',
   'utf-8-validate',
 ];
-const common = { bundle: true, platform: 'node', external, sourcemap: true, logLevel: 'warning', absWorkingDir: root };
+const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+const versionName = { __FORKYARD_VERSION__: JSON.stringify(version) };
+const common = {
+  bundle: true,
+  platform: 'node',
+  external,
+  define: versionName,
+  sourcemap: true,
+  logLevel: 'warning',
+  absWorkingDir: root,
+};
 
-await build({
-  ...common,
-  entryPoints: { 'cli/forkyard': 'electron/cli/forkyard.ts', 'engine/engine': 'electron/server/engine.ts' },
-  outdir: 'dist',
-  format: 'esm',
-  target: 'node20',
-  // Bundled CommonJS dependencies still call require().
-  banner: {
-    js: "import { createRequire as forkyardRequire } from 'node:module'; const require = forkyardRequire(import.meta.url);",
-  },
-});
+/** Programs for Node. Each is one file: a start reads nothing else. */
+const node = {
+  'cli/forkyard': 'electron/cli/forkyard.ts',
+  'cli/demo-script': 'electron/cli/demo-script.ts',
+  'engine/engine': 'electron/server/engine.ts',
+  'engine/lock-guard': 'electron/engine/mongod/lock-guard-process.ts',
+};
+/** Programs for Electron, which takes CommonJS in every version. */
+const electron = {
+  'electron/main': 'electron/main/main.ts',
+  'electron/preload': 'electron/preload/preload.ts',
+  'electron/engine': 'electron/server/utility.ts',
+};
+
+try {
+  await Promise.all([
+    build({
+      ...common,
+      entryPoints: node,
+      outdir: staging,
+      format: 'esm',
+      target: 'node20',
+      // Bundled CommonJS dependencies still call require().
+      banner: {
+        js: "import { createRequire as forkyardRequire } from 'node:module'; const require = forkyardRequire(import.meta.url);",
+      },
+    }),
+    build({
+      ...common,
+      entryPoints: electron,
+      outdir: staging,
+      outExtension: { '.js': '.cjs' },
+      format: 'cjs',
+      target: 'node16',
+      define: {
+        ...versionName,
+        'import.meta.url': 'forkyardUrl',
+        'import.meta.dirname': '__dirname',
+        'import.meta.filename': '__filename',
+      },
+      banner: {
+        js: "const forkyardUrl = typeof __filename === 'string' ? require('url').pathToFileURL(__filename).href : '';",
+      },
+    }),
+    buildRenderer({
+      configFile: join(root, 'vite.config.ts'),
+      logLevel: 'warn',
+      build: { outDir: join(staging, 'renderer') },
+    }),
+  ]);
+  chmodSync(join(staging, 'cli', 'forkyard.js'), 0o755);
+  rmSync(`${staging}.old`, { recursive: true, force: true });
+  swap();
+} finally {
+  rmSync(staging, { recursive: true, force: true });
+  rmSync(`${staging}.old`, { recursive: true, force: true });
+}
+
+function swap() {
+  try {
+    renameSync(dist, `${staging}.old`);
+  } catch (error) {
+    if (error.code !== 'ENOENT') throw error;
+  }
+  renameSync(staging, dist);
+}

@@ -34,6 +34,7 @@ export const exitCodes = {
   mongod_failed: 1,
   engine_running: 1,
   engine_unreachable: 1,
+  engine_stopped: 1,
   engine_old: 1,
   web_refused: 1,
   aborted: 1,

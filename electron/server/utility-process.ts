@@ -3,7 +3,7 @@
  * the data folder (a `forkyard` of the command line), this one passes frames between each port and that engine's socket.
  */
 import { errorBody, ForkyardError } from '../../shared/errors.ts';
-import type { ErrorBody } from '../../shared/errors.ts';
+import type { UtilityOrder, UtilityReport } from '../../shared/utility.ts';
 import { messagePortTransport } from '../../shared/rpc/message-port.ts';
 import { createDataFolder, readPointer } from '../local/data.ts';
 import { findEngine, waitForEngine } from '../local/find.ts';
@@ -20,12 +20,6 @@ export interface ParentPort {
   on(type: 'message', listener: (event: { data: unknown; ports: Port[] }) => void): unknown;
   postMessage(message: UtilityReport): void;
 }
-
-/** What the process tells its parent. `stopped` comes before the end where somebody asked for it. */
-export type UtilityReport = { readonly ready: true } | { readonly error: ErrorBody } | { readonly stopped: true };
-
-/** What the parent says; `serve` carries a port. */
-export type UtilityOrder = { readonly serve: true } | { readonly stop: true };
 
 /** How long an engine that is just starting elsewhere may take until it answers. */
 const foreignStartTimeoutMs = 120_000;
@@ -61,7 +55,11 @@ export async function utilityProcess(startEngine: StartEngine, data: string, par
   });
   await service.then(
     () => parent.postMessage({ ready: true }),
-    (error: unknown) => parent.postMessage({ error: errorBody(error) }),
+    (error: unknown) => {
+      parent.postMessage({ error: errorBody(error) });
+      // Exiting at once could overtake the message.
+      setImmediate(() => process.exit(1));
+    },
   );
 }
 

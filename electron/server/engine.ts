@@ -1,0 +1,4 @@
+import { startEngine } from '../engine/service/service.ts';
+import { engineProcess } from './process.ts';
+
+await engineProcess(startEngine, process.argv.slice(2));
