@@ -4,7 +4,7 @@ import type { Account } from '../mongod/accounts.ts';
 import { uidOf } from '../mongod/accounts.ts';
 import type { History, ImportedKey } from '../home/history.ts';
 import type { Home } from '../home/home.ts';
-import type { CaptureState, ChangeRecord } from '../home/records.ts';
+import type { CaptureState, ChangeRecord, GapRecord } from '../home/records.ts';
 import { authorsOf, timeKey, type Author } from './attribution.ts';
 import { canHaveImages, switchImagesOn } from './coverage.ts';
 import { tokenTime, type StreamEvent } from './event.ts';
@@ -41,6 +41,9 @@ const ttlActor = 'TTL';
 const transactionBytes = 8 * 1024 * 1024;
 const transactionEvents = 1_000;
 const idleSaveMs = 10_000;
+
+/** What an entry of the engine's own says. */
+export type NoteFields = Pick<ChangeRecord, 'ns' | 'uuid' | 'key' | 'before' | 'after' | 'detail'>;
 
 /** Writes of the engine itself that are under way on a branch. */
 interface EngineWork {
@@ -82,6 +85,11 @@ export class Capture {
     let isLive!: () => void;
     this.live = new Promise((resolve) => (isLive = resolve));
     this.running = this.run(isLive);
+  }
+
+  /** Everything up to here is in the history. */
+  get position(): Timestamp {
+    return this.state.clusterTime;
   }
 
   get seq(): number {
@@ -137,14 +145,18 @@ export class Capture {
     return () => this.work.delete(work);
   }
 
-  /** Appends an entry of the engine's own (an import, a gap) to the history; resolves with its sequence. */
-  async note(op: 'import' | 'gap', fields: Pick<ChangeRecord, 'ns' | 'detail'>): Promise<number> {
+  /** Appends entries of the engine's own (an import, a gap) to the history; resolves with the last one's sequence. */
+  async note(op: 'import' | 'gap', ...entries: readonly NoteFields[]): Promise<number> {
     return this.exclusively(async () => {
-      const seq = this.state.seq + 1;
       const { clusterTime } = this.state;
-      const record = { seq, clusterTime, wall: new Date(), op, actor: engineActor, ...fields };
+      const first = this.state.seq + 1;
+      const seq = this.state.seq + entries.length;
+      const records = entries.map((fields, index) => {
+        const own = op === 'import' ? { actor: engineActor } : {};
+        return { seq: first + index, clusterTime, wall: new Date(), op, ...own, ...fields };
+      });
       const state = { ...this.state, seq };
-      await this.options.history.append([record], [], state);
+      await this.options.history.append(records, [], state);
       this.state = state;
       this.options.onChanges(seq);
       this.progress();
@@ -215,7 +227,15 @@ export class Capture {
     log(`capture of ${branchId}: ${reason}`);
     const now = await client.db('admin').command({ ping: 1 });
     const from = new Date(this.state.clusterTime.t * 1000);
-    await home.gaps.insertOne({ _id: randomUUID(), branch: branchId, from, to: new Date(), reason, settled: false });
+    await home.gaps.insertOne({
+      _id: randomUUID(),
+      branch: branchId,
+      kind: 'log',
+      from,
+      to: new Date(),
+      reason,
+      settled: false,
+    });
     this.state = { ...this.state, clusterTime: now['operationTime'] as Timestamp, token: undefined };
     await this.note('gap', { detail: { reason, from: from.toISOString(), to: new Date().toISOString() } });
   }
@@ -275,18 +295,21 @@ export class Capture {
 
   /** Collections whose recorded changes are not the whole truth from here on, until a comparison settles them. */
   private async markGaps(events: readonly StreamEvent[], images: readonly Images[]): Promise<void> {
-    const reasons = new Map<string, string>();
+    const found = new Map<string, Pick<GapRecord, 'kind' | 'ns' | 'reason'>>();
+    const mark = (kind: GapRecord['kind'], ns: string, reason: string) =>
+      found.set(`${kind} ${ns}`, { kind, ns, reason });
     events.forEach((event, index) => {
       const series = timeSeriesNamespace(event);
-      if (series !== undefined) {
-        reasons.set(series, 'Changes of a time-series collection are not captured one by one.');
-      } else if (images[index]?.lost) {
-        reasons.set(`${event.db}.${event.collection}`, 'The document before a change could not be had.');
-      }
+      const ns = `${event.db}.${event.collection}`;
+      if (series !== undefined)
+        mark('time-series', series, 'Changes of a time-series collection are not captured one by one.');
+      else if (images[index]?.lost) mark('images', ns, 'The document before a change could not be had.');
+      else if (images[index]?.folded)
+        mark('folded', ns, 'Documents were put together from update descriptions and are being verified.');
     });
-    for (const [ns, reason] of reasons) {
-      const { home, branchId } = this.options;
-      const open = { branch: branchId, ns, reason, settled: false };
+    const { home, branchId } = this.options;
+    for (const gap of found.values()) {
+      const open = { branch: branchId, settled: false, ...gap } as const;
       await home.gaps.updateOne(open, { $setOnInsert: { _id: randomUUID(), from: events[0]!.wall } }, { upsert: true });
     }
   }

@@ -97,7 +97,7 @@ export function decodeTouched(bytes: Uint8Array): TouchedRecord {
     k: Binary;
     f: number;
     l: number;
-    bs?: { d?: Binary; e?: string };
+    bs?: { d?: Binary };
   };
   return {
     id: row._id.buffer,
@@ -105,6 +105,6 @@ export function decodeTouched(bytes: Uint8Array): TouchedRecord {
     key: row.k.buffer,
     first: row.f,
     last: row.l,
-    ...(row.bs ? { base: { document: row.bs.d?.buffer, ...(row.bs.e === undefined ? {} : { entry: row.bs.e }) } } : {}),
+    ...(row.bs ? { base: { document: row.bs.d?.buffer } } : {}),
   };
 }

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import { BSON, Binary, MongoServerError, Timestamp, type ClientSession, type Collection, type Document } from 'mongodb';
+import type { Timestamp} from 'mongodb';
+import { BSON, Binary, MongoServerError, type ClientSession, type Collection, type Document } from 'mongodb';
 import { keyOf } from '../../../shared/bson/key.ts';
 import { toBase64, type BsonValue } from '../../../shared/bson/value.ts';
 import { rawFind, rawFindAll, rawWrite } from '../mongod/raw.ts';
@@ -59,7 +60,7 @@ export class History {
         }),
       ),
     );
-    await this.states.updateOne({ _id: this.branchId }, { $setOnInsert: stateFields(state) }, { upsert: true });
+    await this.states.updateOne({ _id: this.branchId }, { $set: stateFields(state) }, { upsert: true });
   }
 
   async state(): Promise<CaptureState | undefined> {
@@ -232,11 +233,15 @@ export class History {
     return row ? decodeTouched(row) : undefined;
   }
 
-  /** Touched documents in a stable order (by collection), after `after`. */
-  async touchedPage(after: Uint8Array | undefined, limit: number): Promise<TouchedRecord[]> {
+  /** Touched documents in a stable order, by collection, after `after`; `within` one collection only. */
+  async touchedPage(after: Uint8Array | undefined, limit: number, within?: Uint8Array): Promise<TouchedRecord[]> {
+    const range: Document = {};
+    if (after) range['$gt'] = new Binary(after);
+    else if (within) range['$gte'] = new Binary(paddedId(within, 0x00));
+    if (within) range['$lte'] = new Binary(paddedId(within, 0xff));
     const rows = await rawFindAll(this.home.history, {
       collection: this.touched.collectionName,
-      filter: after ? { _id: { $gt: new Binary(after) } } : {},
+      filter: after || within ? { _id: range } : {},
       sort: { _id: 1 },
       limit,
       batchSize: limit,
@@ -269,6 +274,21 @@ export class History {
     return found?.n ?? 0;
   }
 
+  /** The last sequence that had happened at a cluster time, looked for downwards from `from`. */
+  async seqAt(time: Timestamp, from: number): Promise<number> {
+    const [found] = await this.changes
+      .find({ _id: { $lte: from as never }, t: { $lte: time } }, { projection: { _id: 1 } })
+      .sort({ _id: -1 })
+      .limit(1)
+      .toArray();
+    return found ? Number(found._id) : 0;
+  }
+
+  /** Whether a transaction (`session:number`) is among the changes after `seq`: it was committed. */
+  async hasTransaction(id: string, seq: number): Promise<boolean> {
+    return (await this.changes.findOne({ _id: { $gt: seq as never }, x: id }, { projection: { _id: 1 } })) !== null;
+  }
+
   /** Moves bases, or (with `undefined`) puts them back to what the first change says. */
   async moveBases(
     moves: readonly { readonly id: Uint8Array; readonly base: BaseOverride | undefined }[],
@@ -280,12 +300,7 @@ export class History {
           filter: { _id: new Binary(id) as never },
           update: base
             ? {
-                $set: {
-                  bs: {
-                    ...(base.document ? { d: new Binary(base.document) } : {}),
-                    ...(base.entry === undefined ? {} : { e: base.entry }),
-                  },
-                },
+                $set: { bs: base.document ? { d: new Binary(base.document) } : {} },
               }
             : { $unset: { bs: 1 } },
         },
@@ -333,8 +348,11 @@ function touchedUpdates(changes: readonly ChangeRecord[], imported: readonly Imp
   );
 }
 
-/** Keys above this are stored as their hash: an index entry should stay small. */
-const longKeyBytes = 96;
+/**
+ * All ids are of one length, since the server orders binary values by length first: so rows stand by collection, and
+ * within one by key. A longer key is cut, with its hash behind.
+ */
+const keyBytes = 32;
 
 /**
  * The identity of a document across renames: its collection's UUID and its `_id`, equal where the server's `_id` index
@@ -342,10 +360,25 @@ const longKeyBytes = 96;
  */
 export function touchedId(uuid: Uint8Array, key: BsonValue): Uint8Array {
   const canonical = keyOf(key);
-  const tail = canonical.length > longKeyBytes ? createHash('sha256').update(canonical).digest() : canonical;
-  const id = new Uint8Array(16 + tail.length);
+  const id = new Uint8Array(16 + keyBytes);
   id.set(uuid);
-  id.set(tail, 16);
+  if (canonical.length < keyBytes) id.set(canonical, 16);
+  else {
+    id.set(canonical.subarray(0, keyBytes / 2), 16);
+    id.set(
+      createHash('sha256')
+        .update(canonical)
+        .digest()
+        .subarray(0, keyBytes / 2),
+      16 + keyBytes / 2,
+    );
+  }
+  return id;
+}
+
+function paddedId(uuid: Uint8Array, fill: number): Uint8Array {
+  const id = new Uint8Array(16 + keyBytes).fill(fill);
+  id.set(uuid);
   return id;
 }
 

@@ -64,8 +64,6 @@ export interface TouchedRecord {
 export interface BaseOverride {
   /** The document's bytes; undefined = it does not exist in the base. */
   readonly document: Uint8Array | undefined;
-  /** The log entry that moved the base, so that its undo can move it back. */
-  readonly entry?: string;
 }
 
 /** How far a branch's history goes; written in the same transaction as what it covers. */
@@ -78,6 +76,11 @@ export interface CaptureState {
 export interface GapRecord {
   readonly _id: string;
   readonly branch: string;
+  /**
+   * `log`: the change log was lost; `images`: an image could not be had; `folded`: images await verification;
+   * `time-series`, `admin`: what is never captured one by one.
+   */
+  readonly kind: 'log' | 'images' | 'folded' | 'time-series' | 'admin';
   readonly ns?: string;
   readonly from?: Date;
   readonly to?: Date;

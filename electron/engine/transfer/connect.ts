@@ -27,7 +27,7 @@ export async function connectDeployment(uri: string, signal: AbortSignal): Promi
     const second = await attempt(address, deadlineMs - discoveryMs, true, signal);
     if (second instanceof MongoClient) return { client: second, label: address.label };
   }
-  if (signal.aborted) throw new ForkyardError('aborted', 'The import was cancelled; nothing had been imported.');
+  signal.throwIfAborted();
   throw unreachable(address, first);
 }
 

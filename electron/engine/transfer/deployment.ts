@@ -1,4 +1,4 @@
-import { type Db, MongoServerError } from 'mongodb';
+import { type Db, MongoNetworkError, MongoServerError, MongoServerSelectionError } from 'mongodb';
 import { ForkyardError, redact } from '../../../shared/errors.ts';
 import { rawFind } from '../mongod/raw.ts';
 import { connectDeployment, type Deployment } from './connect.ts';
@@ -28,9 +28,7 @@ export async function importDeployment(
     for (const db of chosen) plan.push({ db, collections: await catalogOf(source, db, options.collection) });
     for (const { db, collections } of plan) await copyDatabase(source, db, collections, target, writer);
   } catch (error) {
-    if (target.signal.aborted) throw writer.aborted();
-    if (error instanceof ForkyardError) throw error;
-    throw sourceFailed(source, error);
+    throw refusedReading(source, error) ?? error;
   } finally {
     await source.client.close().catch(() => undefined);
   }
@@ -68,11 +66,11 @@ async function copyDatabase(
   const from = source.client.db(dbName);
   const into = target.client.db(dbName);
   for (const collection of collections.filter(({ type }) => type !== 'view')) {
-    if (target.signal.aborted) throw writer.aborted();
+    target.signal.throwIfAborted();
     const ns = { db: dbName, collection: collection.name };
     const report = (message: string) => writer.problem({ ns: `${dbName}.${collection.name}`, message });
     if (!(await createCollection(into, collection, report))) continue;
-    await copyDocuments(from, into, ns, collection, target, writer);
+    await copyDocuments(source, into, ns, collection, target, writer);
     target.onProgress({ text: `Building the indexes of ${dbName}.${collection.name}` });
     await buildIndexes(from, into, collection.name, report);
   }
@@ -80,13 +78,14 @@ async function copyDatabase(
 }
 
 async function copyDocuments(
-  from: Db,
+  source: Deployment,
   into: Db,
   ns: Namespace,
   { type }: SourceCollection,
   target: ImportTarget,
   writer: ImportWriter,
 ): Promise<void> {
+  const from = source.client.db(ns.db);
   const isTimeSeries = type === 'timeseries';
   const collection = writer.collection(ns, {
     bypassValidation: true,
@@ -96,7 +95,7 @@ async function copyDocuments(
   const before = await count(into, ns.collection);
   // Natural order, which a capped collection is made of; a time-series collection is read through its view.
   const query = { collection: ns.collection, filter: {}, ...(isTimeSeries ? {} : { hint: { $natural: 1 } }) };
-  for await (const batch of rawFind(from, query, { signal: target.signal })) {
+  for await (const batch of reading(source, rawFind(from, query, { signal: target.signal }))) {
     for (const document of batch) await collection.add(document);
   }
   const { given, inserted, refused } = await collection.finish();
@@ -116,9 +115,24 @@ async function count(db: Db, collection: string): Promise<number> {
   return Number(reply['n']);
 }
 
-function sourceFailed({ label }: Deployment, error: unknown): unknown {
-  if (!(error instanceof MongoServerError) || error.code !== 13) return error;
+/** The same batches; an end of the source is told from one of the branch, which is written to at the same time. */
+async function* reading<T>({ label }: Deployment, batches: AsyncIterable<T>): AsyncGenerator<T> {
+  try {
+    yield* batches;
+  } catch (error) {
+    if (!(error instanceof MongoNetworkError || error instanceof MongoServerSelectionError)) throw error;
+    throw new ForkyardError('source_unreachable', `The connection to ${label} was lost.`, {
+      retry: true,
+      cause: error,
+    });
+  }
+}
+
+function refusedReading({ label }: Deployment, error: unknown): ForkyardError | undefined {
+  if (!(error instanceof MongoServerError) || error.code !== unauthorized) return undefined;
   return new ForkyardError('source_unreadable', `This user may not read all of ${label}: ${redact(error.message)}.`, {
     hint: 'It needs the role readAnyDatabase, or read on the one database named with --db.',
   });
 }
+
+const unauthorized = 13;

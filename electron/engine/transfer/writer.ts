@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 import { MongoServerError, ObjectId } from 'mongodb';
 import { type ElementSlice, buildDocument, elements, elementsOf, rawElement } from '../../../shared/bson/walk.ts';
 import { type BsonValue, Type, typeName, valueOf } from '../../../shared/bson/value.ts';
-import { ForkyardError } from '../../../shared/errors.ts';
 import type { ImportedCollection, ImportProblem, ImportTarget, InsertOutcome, Namespace } from './contract.ts';
 
 /** Under the server's 48 MB a message with room, and small enough that two batches in flight keep memory flat. */
@@ -27,6 +26,7 @@ export class ImportWriter {
   readonly #hash = createHash('sha256');
   readonly #collections: { ns: string; documents: number }[] = [];
   readonly #problems: ImportProblem[] = [];
+  #current: CollectionWriter | undefined;
 
   constructor(target: ImportTarget) {
     this.#target = target;
@@ -36,25 +36,22 @@ export class ImportWriter {
   collection(ns: Namespace, options: CollectionOptions): CollectionWriter {
     const entry = { ns: `${ns.db}.${ns.collection}`, documents: 0 };
     this.#collections.push(entry);
-    return new CollectionWriter(this.#target, ns, options, {
+    this.#current = new CollectionWriter(this.#target, ns, options, {
       hashed: (document) => this.#hash.update(document),
       inserted: (count) => (entry.documents += count),
       problem: (problem) => this.#problems.push({ ns: entry.ns, ...problem }),
-      stopped: () => this.aborted(),
     });
+    return this.#current;
   }
 
   problem(problem: ImportProblem): void {
     this.#problems.push(problem);
   }
 
-  /** The error of an aborted import: it says what is in the branch already. */
-  aborted(): ForkyardError {
-    const there = this.#collections.filter(({ documents }) => documents > 0);
-    const said = there.map(({ ns, documents }) => `${documents.toLocaleString('en')} documents of ${ns}`).join(', ');
-    return new ForkyardError('aborted', `The import was cancelled; ${said || 'no documents'} had been imported.`, {
-      details: { collections: there },
-    });
+  /** Waits for the write in flight, and answers what the branch has taken so far. */
+  async settle(): Promise<readonly ImportedCollection[]> {
+    await this.#current?.settle();
+    return this.#collections.filter(({ documents }) => documents > 0);
   }
 
   result(): { collections: ImportedCollection[]; problems: ImportProblem[]; hash: string } {
@@ -66,7 +63,6 @@ interface Account {
   readonly hashed: (document: Uint8Array) => void;
   readonly inserted: (count: number) => void;
   readonly problem: (problem: Omit<ImportProblem, 'ns'>) => void;
-  readonly stopped: () => ForkyardError;
 }
 
 interface Pending {
@@ -116,6 +112,11 @@ export class CollectionWriter {
     return { given: this.#given, inserted: this.#inserted, refused: this.#refused };
   }
 
+  /** Waits for the write in flight, whatever becomes of it. */
+  async settle(): Promise<void> {
+    await this.#writing.catch(() => undefined);
+  }
+
   #prepare(document: Uint8Array, line: number | undefined): Pending | undefined {
     this.#given += 1;
     const parts = elements(document);
@@ -154,7 +155,7 @@ export class CollectionWriter {
     this.#batch = [];
     this.#bytes = 0;
     await this.#writing;
-    if (this.#target.signal.aborted) throw this.#account.stopped();
+    this.#target.signal.throwIfAborted();
     if (batch.length === 0) return;
     this.#writing = this.#write(batch).then(() => this.#report());
     // A failure is thrown by whoever waits next; until then it is not unhandled.

@@ -1,0 +1,158 @@
+import { randomBytes } from 'node:crypto';
+import { sameBytes } from '../../../shared/bson/value.ts';
+import { mergeDocument, type Choice, type FieldDelta } from '../../../shared/changes/compare.ts';
+import { ForkyardError } from '../../../shared/errors.ts';
+import { comparedPages, openComparison, type DocumentDiff } from '../changes/diff.ts';
+import { Selection, type SelectionInput } from '../changes/selection.ts';
+import type { Side } from '../changes/side.ts';
+import type { Comparison } from '../changes/touched.ts';
+import type { Home } from '../home/home.ts';
+import { PlanStore, type PlanItemRecord, type PlanRecord } from '../home/plans.ts';
+import { checkPlan } from './checks.ts';
+import { planSchema } from './schema-steps.ts';
+
+/**
+ * Chooses a change set for adoption and stores it with the exact bytes each document must have before and will have
+ * after. Documents with an undecided conflict are left out and counted.
+ */
+export async function createPlan(home: Home, branch: Side, parent: Side, input: SelectionInput): Promise<PlanRecord> {
+  const selection = new Selection(input, branch.record.name, parent.record.name);
+  const { comparison, settled } = await openComparison(home, branch, parent);
+  if (!settled) {
+    throw new ForkyardError(
+      'branch_failed',
+      `The history of ${branch.record.name} is not up to date yet, so a plan could miss changes.`,
+      {
+        hint: 'Wait for capture to catch up (see lagMs in "forkyard branches") and try again.',
+        retry: true,
+      },
+    );
+  }
+  const store = new PlanStore(home);
+  const id = `plan-${randomBytes(6).toString('hex')}`;
+  const builder = new PlanBuilder(store, id, selection);
+  try {
+    for await (const page of comparedPages(comparison, selection)) await builder.add(page);
+    return await finish(home, comparison, selection, builder);
+  } catch (error) {
+    await store.drop(id);
+    throw error;
+  }
+}
+
+async function finish(
+  home: Home,
+  comparison: Comparison,
+  selection: Selection,
+  builder: PlanBuilder,
+): Promise<PlanRecord> {
+  const { branch, parent } = comparison;
+  const schema = planSchema(comparison, selection, builder.missingCollections);
+  const plan: PlanRecord = {
+    _id: builder.id,
+    kind: 'adopt',
+    branchId: branch.record._id,
+    branchName: branch.record.name,
+    parentId: parent.record._id,
+    parentName: parent.record.name,
+    createdAt: new Date(),
+    items: builder.writes + schema.steps.length,
+    conflicts: builder.conflicts + schema.conflicts,
+    bytes: builder.bytes,
+    schema: schema.steps,
+    checks: [],
+    state: 'ready',
+  };
+  const checks = [...schema.checks, ...(await checkPlan(new PlanStore(home), plan, parent, comparison))];
+  const checked = { ...plan, checks };
+  await new PlanStore(home).plans.insertOne(checked);
+  return checked;
+}
+
+class PlanBuilder {
+  readonly id: string;
+  writes = 0;
+  conflicts = 0;
+  bytes = 0;
+  /** Collections of the branch that documents go into and that the parent does not have. */
+  readonly missingCollections = new Set<string>();
+  private index = 0;
+  private readonly store: PlanStore;
+  private readonly selection: Selection;
+
+  constructor(store: PlanStore, id: string, selection: Selection) {
+    this.store = store;
+    this.id = id;
+    this.selection = selection;
+  }
+
+  async add(page: readonly DocumentDiff[]): Promise<void> {
+    const items: PlanItemRecord[] = [];
+    for (const diff of page) {
+      const item = this.item(diff);
+      if (item) items.push(item);
+    }
+    await this.store.addItems(this.id, items);
+  }
+
+  private item(diff: DocumentDiff): PlanItemRecord | undefined {
+    const { sides } = diff;
+    const place = { ns: sides.ns, parentNs: sides.parentNs, key: diff.key };
+    const choices = new Map<FieldDelta, Choice | 'left out' | 'undecided'>();
+    for (const delta of diff.fields) choices.set(delta, this.selection.choose(place, delta));
+    const chosen = [...choices.values()];
+    if (chosen.includes('undecided')) {
+      this.conflicts += 1;
+      return undefined;
+    }
+    if (chosen.every((choice) => choice === 'left out')) return undefined;
+    const { result } = mergeDocument(sides, (delta) => pick(delta, choices));
+    const writes = !sameBytes(result, sides.parent);
+    if (writes) {
+      this.writes += 1;
+      this.bytes += (sides.parent?.length ?? 0) + (result?.length ?? 0);
+      if (sides.parentNs === undefined && result) this.missingCollections.add(sides.ns);
+    }
+    const item = {
+      index: this.index,
+      ns: sides.parentNs ?? sides.ns,
+      key: diff.key,
+      expect: sides.parent,
+      result,
+      writes,
+      touched: { id: sides.row.id, from: sides.row.base, to: { document: nextBase(diff, choices) } },
+    };
+    this.index += 1;
+    return item;
+  }
+}
+
+/** The comparison lists its deltas anew for a merge; they are told apart by where they are. */
+function pick(delta: FieldDelta, choices: Map<FieldDelta, Choice | 'left out' | 'undecided'>): Choice {
+  for (const [known, choice] of choices) {
+    if (samePath(known.path, delta.path) && known.order === delta.order) {
+      return choice === 'left out' || choice === 'undecided' ? 'parent' : choice;
+    }
+  }
+  return 'parent';
+}
+
+function samePath(a: readonly (string | number)[], b: readonly (string | number)[]): boolean {
+  return a.length === b.length && a.every((segment, index) => segment === b[index]);
+}
+
+/**
+ * What both sides have agreed on after the adoption: the base with everything decided in it as the branch has it, also
+ * where the parent's value or an edited one was chosen. Only what was left out still differs from the branch.
+ */
+function nextBase(
+  diff: DocumentDiff,
+  choices: Map<FieldDelta, Choice | 'left out' | 'undecided'>,
+): Uint8Array | undefined {
+  const { base, branch } = diff.sides;
+  if ([...choices.values()].every((choice) => choice !== 'left out')) return branch;
+  const leftOut = [...choices].filter(([, choice]) => choice === 'left out').map(([delta]) => delta);
+  const isLeftOut = (delta: FieldDelta) =>
+    leftOut.some((known) => samePath(known.path, delta.path) && known.order === delta.order);
+  return mergeDocument({ base, parent: base, branch }, (delta) => (isLeftOut(delta) ? 'parent' : 'branch')).result;
+}

@@ -1,0 +1,86 @@
+import { mkdir, rename, rm } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { ForkyardError } from '../../../shared/errors.ts';
+import { History } from '../home/history.ts';
+import { PlanStore } from '../home/plans.ts';
+import type { BranchRecord } from '../home/records.ts';
+import { branchFolder, trashFolder } from './local-branch.ts';
+import type { Workspace } from './workspace.ts';
+
+const trashMs = 60 * 60_000;
+
+/**
+ * Ends a sandbox: its server stops and its URI refuses at once, its name is free; the files stay in the trash for an
+ * hour (with `now` not at all). Refused before anything happens for main and for a branch that others came from.
+ */
+export async function discard(
+  workspace: Workspace,
+  name: string,
+  now: boolean,
+): Promise<{ record: BranchRecord; trashedUntil: Date | undefined }> {
+  const record = await workspace.record(name);
+  await requireDiscardable(workspace, record);
+  const branch = workspace.live.get(record._id);
+  const end = async () => {
+    const changes = branch
+      ? await branch.history.touchedCount()
+      : await new History(workspace.home, record._id).touchedCount();
+    if (branch) await workspace.stopBranch(branch, 'kill');
+    const ended = now ? await purge(workspace, record) : await toTrash(workspace, record);
+    await workspace.logEntry({
+      kind: 'discard',
+      branch: record.name,
+      branchId: record._id,
+      items: changes,
+      text: `Discarded ${record.name} with ${changes === 1 ? '1 changed document' : `${changes} changed documents`}`,
+    });
+    return ended;
+  };
+  const ended = branch ? await branch.exclusively(end) : await end();
+  return { record: ended, trashedUntil: ended.goneAt };
+}
+
+async function requireDiscardable(workspace: Workspace, record: BranchRecord): Promise<void> {
+  if (record.parent === undefined) {
+    throw new ForkyardError('main_protected', 'main cannot be discarded: it holds your data.', {
+      hint: 'Discard a sandbox instead; "forkyard branches" lists them.',
+    });
+  }
+  const children = await workspace.children(record._id);
+  if (children.length === 0) return;
+  const names = children.map((child) => child.name).join(', ');
+  throw new ForkyardError(
+    'has_children',
+    `${record.name} cannot be discarded while ${names} ${children.length === 1 ? 'depends' : 'depend'} on it.`,
+    {
+      hint: `Discard ${names} first.`,
+      details: { children: children.map((child) => child.name) },
+    },
+  );
+}
+
+async function toTrash(workspace: Workspace, record: BranchRecord): Promise<BranchRecord> {
+  const goneAt = new Date(Date.now() + trashMs);
+  const trashed = await workspace.update(record._id, { state: 'trashed', active: false, goneAt }, ['expiresAt']);
+  const to = trashFolder(workspace.data, record._id);
+  await mkdir(dirname(to), { recursive: true, mode: 0o700 });
+  await rename(branchFolder(workspace.data, record._id).root, to);
+  return trashed;
+}
+
+/** Removes everything but the log's summary. */
+export async function purge(workspace: Workspace, record: BranchRecord): Promise<BranchRecord> {
+  await rm(branchFolder(workspace.data, record._id).root, { recursive: true, force: true });
+  await rm(trashFolder(workspace.data, record._id), { recursive: true, force: true });
+  await new History(workspace.home, record._id).drop();
+  const store = new PlanStore(workspace.home);
+  // Plans that were applied stay: their undo needs the bytes.
+  const unused = await store.plans
+    .find({ branchId: record._id, state: { $ne: 'applied' } }, { projection: { _id: 1 } })
+    .toArray();
+  for (const { _id } of unused) await store.drop(_id);
+  await workspace.home.branches.deleteOne({ _id: record._id });
+  workspace.options.onBranches();
+  const { goneAt: _goneAt, ...rest } = record;
+  return { ...rest, state: 'trashed', active: false };
+}

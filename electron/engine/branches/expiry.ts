@@ -1,0 +1,182 @@
+import { ForkyardError } from '../../../shared/errors.ts';
+import { compareSchema } from '../changes/schema.ts';
+import { comparedPages, openComparison } from '../changes/diff.ts';
+import { Selection } from '../changes/selection.ts';
+import type { BranchRecord } from '../home/records.ts';
+import { discard, purge } from './discard.ts';
+import type { LocalBranch } from './local-branch.ts';
+import type { Workspace } from './workspace.ts';
+
+const graceMs = 24 * 60 * 60_000;
+/** Looked at again at least this often: a machine that slept has passed deadlines without a timer noticing. */
+const longestPauseMs = 15_000;
+
+export type ExpiryNotice = (branch: string, state: 'soon' | 'expired' | 'gone', at: Date) => void;
+
+const warnMs = 10 * 60_000;
+
+/** Ends sandboxes on time, after sleep and after a restart too; never silently with unreviewed work. */
+export class ExpirySweep {
+  private readonly workspace: Workspace;
+  private readonly notice: ExpiryNotice;
+  private timer: NodeJS.Timeout | undefined;
+  private sweeping: Promise<void> | undefined;
+  private stopped = false;
+  private readonly warned = new Set<string>();
+
+  constructor(workspace: Workspace, notice: ExpiryNotice) {
+    this.workspace = workspace;
+    this.notice = notice;
+  }
+
+  /** Looks now, and then whenever something is due. Call it after a deadline changed. */
+  wake(): void {
+    if (this.stopped) return;
+    clearTimeout(this.timer);
+    this.sweeping = (this.sweeping ?? Promise.resolve())
+      .then(() => this.sweep())
+      .catch((error: unknown) => this.workspace.log(`expiry: ${String(error)}`));
+  }
+
+  async stop(): Promise<void> {
+    this.stopped = true;
+    clearTimeout(this.timer);
+    await this.sweeping;
+  }
+
+  private async sweep(): Promise<void> {
+    if (this.stopped) return;
+    const { branches } = this.workspace.home;
+    const now = new Date();
+    for (const record of await branches
+      .find({ expiresAt: { $lte: now }, state: { $in: ['live', 'asleep', 'failed'] } })
+      .toArray()) {
+      await this.expire(record).catch((error: unknown) =>
+        this.workspace.log(`expiry of ${record.name}: ${String(error)}`),
+      );
+    }
+    for (const record of await branches.find({ goneAt: { $lte: now } }).toArray()) await this.remove(record);
+    for (const record of await branches
+      .find({ expiresAt: { $gt: now, $lte: new Date(now.getTime() + warnMs) }, state: 'live' })
+      .toArray()) {
+      if (this.warned.has(record._id)) continue;
+      this.warned.add(record._id);
+      this.notice(record.name, 'soon', record.expiresAt!);
+    }
+    await this.schedule();
+  }
+
+  private async schedule(): Promise<void> {
+    const due = await this.workspace.home.branches
+      .find(
+        { $or: [{ expiresAt: { $exists: true } }, { goneAt: { $exists: true } }] },
+        { projection: { expiresAt: 1, goneAt: 1, state: 1 } },
+      )
+      .toArray();
+    const times = due.flatMap(({ expiresAt, goneAt }) => [expiresAt, goneAt].filter((time) => time !== undefined));
+    const future = times.map((time) => time.getTime() - Date.now()).filter((ms) => ms > 0);
+    clearTimeout(this.timer);
+    if (this.stopped) return;
+    this.timer = setTimeout(() => this.wake(), Math.min(longestPauseMs, ...future.map((ms) => ms + 1)));
+    this.timer.unref();
+  }
+
+  private async expire(record: BranchRecord): Promise<void> {
+    const { workspace } = this;
+    const children = await workspace.children(record._id);
+    if (children.length > 0) {
+      const note = `Its time is up; it is held because ${children.map(({ name }) => name).join(', ')} came from it.`;
+      if (record.note !== note) await workspace.update(record._id, { note });
+      return;
+    }
+    const branch = workspace.live.get(record._id);
+    const work = async () => {
+      const unreviewed = branch ? await hasUnreviewedWork(workspace, branch) : true;
+      if (!unreviewed) return false;
+      if (branch) await workspace.stopBranch(branch, 'stop');
+      const goneAt = new Date(Date.now() + graceMs);
+      await workspace.update(record._id, { state: 'expired', goneAt }, ['expiresAt', 'note']);
+      await workspace.logEntry({
+        kind: 'expire',
+        branch: record.name,
+        branchId: record._id,
+        text: `${record.name} expired with changes nobody reviewed; it can be brought back until ${goneAt.toISOString()}`,
+      });
+      this.notice(record.name, 'expired', goneAt);
+      return true;
+    };
+    const kept = branch ? await branch.exclusively(work) : await work();
+    if (kept) return;
+    await discard(workspace, record.name, true);
+    this.notice(record.name, 'gone', new Date());
+  }
+
+  private async remove(record: BranchRecord): Promise<void> {
+    await purge(this.workspace, record);
+    if (record.state !== 'expired') return;
+    await this.workspace.logEntry({
+      kind: 'gone',
+      branch: record.name,
+      branchId: record._id,
+      text: `${record.name} was removed: its grace time had passed`,
+    });
+    this.notice(record.name, 'gone', new Date());
+  }
+}
+
+/** Whether anything of the branch differs from its parent and was not adopted. Unknown counts as yes. */
+async function hasUnreviewedWork(workspace: Workspace, branch: LocalBranch): Promise<boolean> {
+  try {
+    const parent = await workspace.parentOf(branch);
+    const { comparison, settled } = await openComparison(workspace.home, branch, parent);
+    if (!settled) return true;
+    if (compareSchema(comparison.base, comparison.parentCatalog, comparison.branchCatalog).length > 0) return true;
+    for await (const page of comparedPages(comparison, new Selection({}, branch.record.name, parent.record.name))) {
+      if (page.length > 0) return true;
+    }
+    return (await workspace.home.gaps.countDocuments({ branch: branch.record._id, settled: false })) > 0;
+  } catch {
+    return true;
+  }
+}
+
+/** Takes a branch's deadline away; an expired one comes back. */
+export async function keep(workspace: Workspace, name: string): Promise<BranchRecord> {
+  const record = await workspace.record(name);
+  requireSandbox(record);
+  if (record.state === 'expired') await bringBack(workspace, record);
+  return workspace.update(record._id, {}, ['expiresAt', 'note', 'goneAt']);
+}
+
+/** Gives a branch `ttlMs` more; an expired one comes back with that much. The URI stays. */
+export async function extend(workspace: Workspace, name: string, ttlMs: number): Promise<BranchRecord> {
+  const record = await workspace.record(name);
+  requireSandbox(record);
+  if (record.state === 'expired') await bringBack(workspace, record);
+  else if (record.expiresAt === undefined) {
+    throw new ForkyardError('usage', `${name} is kept: it has no deadline to extend.`, {
+      hint: 'Nothing needs to be done.',
+    });
+  }
+  const from = Math.max(Date.now(), record.expiresAt?.getTime() ?? 0);
+  return workspace.update(record._id, { expiresAt: new Date(from + ttlMs) }, ['note', 'goneAt']);
+}
+
+/** Starts the server of an expired or sleeping branch again. */
+export async function wake(workspace: Workspace, name: string): Promise<BranchRecord> {
+  const record = await workspace.record(name);
+  if (record.state === 'live') return record;
+  if (record.state === 'expired') return extend(workspace, name, 60 * 60_000);
+  await bringBack(workspace, record);
+  return workspace.record(name);
+}
+
+async function bringBack(workspace: Workspace, record: BranchRecord): Promise<void> {
+  await workspace.openBranch(record);
+  await workspace.update(record._id, { state: 'live' }, ['goneAt', 'note']);
+}
+
+function requireSandbox(record: BranchRecord): void {
+  if (record.parent !== undefined) return;
+  throw new ForkyardError('main_protected', 'main never expires.', { hint: 'Name a sandbox.' });
+}

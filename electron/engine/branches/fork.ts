@@ -1,0 +1,179 @@
+import { randomBytes } from 'node:crypto';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { MongoServerError, Timestamp } from 'mongodb';
+import type { AccessLevel } from '../../../shared/api.ts';
+import { ForkyardError } from '../../../shared/errors.ts';
+import { History } from '../home/history.ts';
+import type { BranchRecord } from '../home/records.ts';
+import { connectionString, createAccount, dropInheritedAccounts, newAccount } from '../mongod/accounts.ts';
+import type { OpenTransaction } from '../mongod/transactions.ts';
+import type { Server } from '../mongod/server.ts';
+import { cloneCold, type GateResult } from './fork-gate.ts';
+import { branchFolder, clusterTimeOf, startBranchServer, type LocalBranch } from './local-branch.ts';
+import type { Workspace } from './workspace.ts';
+
+export interface ForkRequest {
+  readonly name: string;
+  readonly from: string;
+  /** Null keeps it. */
+  readonly ttlMs: number | null;
+  readonly access: AccessLevel;
+  readonly actor: string;
+  readonly empty: boolean;
+  readonly ttlIndexes: boolean;
+  readonly endTransactions: boolean;
+}
+
+export interface ForkResult {
+  readonly branch: LocalBranch;
+  readonly uri: string;
+  readonly ended: readonly OpenTransaction[];
+  readonly timings: { lock_ms: number; copy_ms: number; boot_ms: number; capture_ready_ms: number; total_ms: number };
+}
+
+/** Letters, digits, dot, dash, underscore: a name is typed in shells, URLs and deep links. */
+const namePattern = /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/;
+
+export function requireName(name: string): void {
+  if (namePattern.test(name)) return;
+  throw new ForkyardError('name_invalid', `${JSON.stringify(name)} cannot be a branch's name.`, {
+    hint: 'Use up to 63 letters, digits, dots, dashes and underscores, beginning with a letter or digit.',
+  });
+}
+
+/**
+ * Makes a sandbox: clones the parent's files under a writer lock, starts a server of its own on them, gives it its own
+ * users, and answers when its capture is live, so that no write through the URI can be missed.
+ * A failure leaves no files, no process and no row in the catalog.
+ */
+export async function fork(workspace: Workspace, request: ForkRequest): Promise<ForkResult> {
+  const started = performance.now();
+  requireName(request.name);
+  const parentRecord = await workspace.record(request.from);
+  const record = await reserve(workspace, request, parentRecord);
+  const making = { server: undefined as Server | undefined };
+  try {
+    const history = new History(workspace.home, record._id);
+    // Home's part goes on while files are cloned and the server boots.
+    const prepared = history.create({ seq: 0, token: undefined, clusterTime: new Timestamp({ t: 0, i: 0 }) });
+    prepared.catch(() => undefined);
+    const cloned = request.empty ? undefined : await cloneParent(workspace, parentRecord, record, request);
+    const bootFrom = performance.now();
+    const { server, client } = await startBranchServer(workspace, record, request.empty);
+    making.server = server;
+    const bootMs = performance.now() - bootFrom;
+    const account = newAccount(request.actor, request.access);
+    await Promise.all([
+      dropInheritedAccounts(client, workspace.credentials.user).then(() => createAccount(client, account)),
+      prepared,
+    ]);
+    const forkTime = cloned?.clusterTime ?? (await clusterTimeOf(client));
+    const ready: BranchRecord = {
+      ...record,
+      accounts: [account],
+      port: server.port,
+      disk: cloned?.disk ?? 'copied',
+      forkPoint: { clusterTime: forkTime },
+    };
+    const branch = await workspace.attach(ready, server, client, true);
+    const captureReadyMs = performance.now() - started;
+    const { accounts, port, disk, forkPoint } = ready;
+    await workspace.update(record._id, { state: 'live', accounts, port: port!, disk: disk!, forkPoint: forkPoint! });
+    void noteForkSequence(workspace, branch, request.empty ? undefined : workspace.live.get(parentRecord._id));
+    return {
+      branch,
+      uri: connectionString(server.port, account),
+      ended: cloned?.ended ?? [],
+      timings: {
+        lock_ms: round(cloned?.lockMs ?? 0),
+        copy_ms: round(cloned?.copyMs ?? 0),
+        boot_ms: round(bootMs),
+        capture_ready_ms: round(captureReadyMs),
+        total_ms: round(performance.now() - started),
+      },
+    };
+  } catch (error) {
+    await unmake(workspace, record._id, making.server);
+    throw error;
+  }
+}
+
+async function reserve(workspace: Workspace, request: ForkRequest, parent: BranchRecord): Promise<BranchRecord> {
+  const record: BranchRecord = {
+    _id: randomBytes(6).toString('hex'),
+    name: request.name,
+    parent: parent._id,
+    state: 'starting',
+    access: request.access,
+    accounts: [],
+    forkedAt: new Date(),
+    ...(request.ttlMs === null ? {} : { expiresAt: new Date(Date.now() + request.ttlMs) }),
+    ttlIndexes: request.ttlIndexes,
+    active: true,
+  };
+  try {
+    await workspace.home.branches.insertOne(record);
+  } catch (error) {
+    if (error instanceof MongoServerError && error.code === 11000) {
+      throw new ForkyardError('name_taken', `There is a branch "${request.name}" already.`, {
+        hint: `Choose another name, or discard it first with "forkyard discard ${request.name}".`,
+      });
+    }
+    throw error;
+  }
+  workspace.options.onBranches();
+  return record;
+}
+
+async function cloneParent(
+  workspace: Workspace,
+  parent: BranchRecord,
+  record: BranchRecord,
+  request: ForkRequest,
+): Promise<GateResult> {
+  const to = branchFolder(workspace.data, record._id).db;
+  const running = workspace.live.get(parent._id);
+  if (running) {
+    // An adoption into the parent is an open transaction too: it ends first.
+    await running.exclusively(() => Promise.resolve());
+    return running.gate.clone(to, request.endTransactions);
+  }
+  if (parent.state !== 'asleep' && parent.state !== 'expired') {
+    throw new ForkyardError('branch_not_live', `${parent.name} is ${parent.state} and cannot be forked now.`, {
+      retry: true,
+    });
+  }
+  return cloneCold(
+    branchFolder(workspace.data, parent._id).db,
+    to,
+    join(workspace.data, 'branches', `.${record._id}.probe`),
+  );
+}
+
+/** The parent's sequence at the fork is known once its capture has passed that time; a fork never waits for it. */
+async function noteForkSequence(
+  workspace: Workspace,
+  branch: LocalBranch,
+  parent: LocalBranch | undefined,
+): Promise<void> {
+  const { forkPoint, _id } = branch.record;
+  if (!parent || !forkPoint) return;
+  if (!(await parent.capture.settle(forkPoint.clusterTime, 10 * 60_000))) return;
+  const seq = await parent.history.seqAt(forkPoint.clusterTime, parent.capture.seq);
+  await workspace.update(_id, { forkPoint: { ...forkPoint, seq } }).catch(() => undefined);
+}
+
+async function unmake(workspace: Workspace, branchId: string, server: Server | undefined): Promise<void> {
+  const branch = workspace.live.get(branchId);
+  if (branch) await workspace.stopBranch(branch, 'kill').catch(() => undefined);
+  await server?.kill().catch(() => undefined);
+  await rm(branchFolder(workspace.data, branchId).root, { recursive: true, force: true });
+  await new History(workspace.home, branchId).drop().catch(() => undefined);
+  await workspace.home.branches.deleteOne({ _id: branchId });
+  workspace.options.onBranches();
+}
+
+function round(ms: number): number {
+  return Math.round(ms * 10) / 10;
+}

@@ -1,0 +1,80 @@
+import { randomUUID } from 'node:crypto';
+import { Long } from 'mongodb';
+import { sessionId } from '../adopt/apply.ts';
+import { settleNow } from '../changes/side.ts';
+import type { ImportOptions, ImportProgress, ImportResult } from '../transfer/contract.ts';
+import { importInto } from '../transfer/import.ts';
+import { parseSource, sourceLabel } from '../transfer/source.ts';
+import { clientTarget } from '../transfer/target.ts';
+import type { LocalBranch } from './local-branch.ts';
+import { mainId, type Workspace } from './workspace.ts';
+
+export interface ImportRequest {
+  readonly source: string;
+  readonly options: ImportOptions;
+  readonly signal: AbortSignal;
+  readonly onProgress: (progress: ImportProgress) => void;
+}
+
+/**
+ * Imports into a branch. Its writes are retryable ones of one session, which the oplog names: so capture records the
+ * whole as one entry, whatever others write meanwhile.
+ */
+export async function importIntoBranch(
+  workspace: Workspace,
+  branch: LocalBranch,
+  request: ImportRequest,
+): Promise<ImportResult> {
+  const source = parseSource(request.source);
+  const label = sourceLabel(source);
+  const session = branch.client.startSession();
+  let number = 0;
+  const target = clientTarget(branch.client, {
+    session,
+    mark: () => ({ txnNumber: Long.fromNumber((number += 1)) }),
+    signal: request.signal,
+    onProgress: request.onProgress,
+  });
+  // A main that nothing was forked from has nobody to compare with: keys of what was there first need not be kept.
+  const recordKeys = branch.record._id !== mainId || (await workspace.children(mainId)).length > 0;
+  const importId = randomUUID();
+  const started = new Date();
+  const seq = await branch.capture.note('import', { detail: { source: label, importId, state: 'running' } });
+  const endWork = branch.capture.beginWork({
+    session: sessionId(session),
+    importSeq: seq,
+    recordKeys,
+    namespaces: 'all',
+  });
+  const detail = (state: string, rest: Record<string, unknown> = {}) => ({
+    source: label,
+    importId,
+    state,
+    startedAt: started.toISOString(),
+    endedAt: new Date().toISOString(),
+    ...rest,
+  });
+  try {
+    const result = await importInto(target, source, request.options);
+    // Its last writes must be known as the import's before the mark goes.
+    await settleNow(branch, 10 * 60_000);
+    const documents = result.collections.reduce((sum, collection) => sum + collection.documents, 0);
+    const summary = { collections: result.collections, documents, problems: result.problems.length, hash: result.hash };
+    await branch.history.completeEntry(seq, detail('done', summary));
+    await workspace.logEntry({
+      kind: 'import',
+      branch: branch.record.name,
+      branchId: branch.record._id,
+      items: documents,
+      text: `Imported ${documents === 1 ? '1 document' : `${documents} documents`} from ${label} into ${branch.record.name}`,
+    });
+    return result;
+  } catch (error) {
+    await settleNow(branch, 60_000).catch(() => false);
+    await branch.history.completeEntry(seq, detail('failed'));
+    throw error;
+  } finally {
+    endWork();
+    await session.endSession();
+  }
+}

@@ -1,0 +1,137 @@
+import { join } from 'node:path';
+import type { MongoClient, Timestamp } from 'mongodb';
+import { Capture } from '../capture/capture.ts';
+import { canHaveImages, switchImagesOn } from '../capture/coverage.ts';
+import { readCatalog, type Catalog } from '../changes/catalog.ts';
+import type { Side } from '../changes/side.ts';
+import { History } from '../home/history.ts';
+import type { Home } from '../home/home.ts';
+import type { BranchRecord } from '../home/records.ts';
+import type { EngineCredentials } from '../mongod/replica.ts';
+import type { LockGuard } from '../mongod/writer-lock.ts';
+import { initiate, reconfigure } from '../mongod/replica.ts';
+import { serverFolder, startServer, type Server, type ServerFolder } from '../mongod/server.ts';
+import { ForkGate } from './fork-gate.ts';
+
+/** What every branch of a workspace needs to run. */
+export interface Yard {
+  readonly data: string;
+  readonly binary: string;
+  readonly credentials: EngineCredentials;
+  readonly home: Home;
+  readonly guard: LockGuard;
+  readonly log: (line: string) => void;
+  readonly onChanges: (branchId: string, seq: number) => void;
+}
+
+export function branchFolder(data: string, branchId: string): ServerFolder {
+  return serverFolder(join(data, 'branches', branchId));
+}
+
+export function trashFolder(data: string, branchId: string): string {
+  return join(data, 'trash', branchId);
+}
+
+/** A branch on this machine whose server runs: its client, its history, and the capture that feeds it. */
+export class LocalBranch implements Side {
+  record: BranchRecord;
+  readonly server: Server;
+  readonly client: MongoClient;
+  readonly history: History;
+  readonly capture: Capture;
+  readonly gate: ForkGate;
+  /** True once its server is meant to stop. */
+  stopping = false;
+  private tail: Promise<unknown> = Promise.resolve();
+
+  constructor(
+    yard: Yard,
+    record: BranchRecord,
+    server: Server,
+    client: MongoClient,
+    state: ConstructorParameters<typeof Capture>[0]['state'],
+  ) {
+    this.record = record;
+    this.server = server;
+    this.client = client;
+    this.history = new History(yard.home, record._id);
+    this.capture = new Capture({
+      client,
+      home: yard.home,
+      history: this.history,
+      branchId: record._id,
+      state,
+      engineUser: yard.credentials.user,
+      accounts: () => this.record.accounts,
+      ttlIndexes: record.ttlIndexes,
+      onChanges: (seq) => yard.onChanges(record._id, seq),
+      log: yard.log,
+    });
+    this.gate = new ForkGate({
+      client,
+      port: server.port,
+      files: server.folder.db,
+      scratch: join(yard.data, 'branches', `.${record._id}.probe`),
+      guard: yard.guard,
+    });
+  }
+
+  /** Jobs that must not meet on one branch (fork, adopt, discard, expiry) run one after the other. */
+  exclusively<T>(work: () => Promise<T>): Promise<T> {
+    const result = this.tail.then(work, work);
+    this.tail = result.catch(() => undefined);
+    return result;
+  }
+
+  /** Lets go of the server without stopping it. */
+  async release(): Promise<void> {
+    this.stopping = true;
+    await this.capture.stop();
+    await this.client.close();
+  }
+}
+
+/** Starts a branch's server on its files. `fresh` ones get their replica set and the engine's user first. */
+export async function startBranchServer(
+  yard: Yard,
+  record: Pick<BranchRecord, '_id' | 'port' | 'ttlIndexes'>,
+  fresh: boolean,
+): Promise<{ server: Server; client: MongoClient }> {
+  const server = await startServer({
+    binary: yard.binary,
+    folder: branchFolder(yard.data, record._id),
+    preferredPort: record.port,
+    ttl: record.ttlIndexes,
+  });
+  try {
+    const client = fresh ? await initiate(server, yard.credentials) : await reconfigure(server, yard.credentials);
+    if (fresh) await keepImagesAnHour(client);
+    return { server, client };
+  } catch (error) {
+    await server.kill();
+    throw error;
+  }
+}
+
+/** Home has the images while the branch lives; the server's own store need not grow for ever. */
+async function keepImagesAnHour(client: MongoClient): Promise<void> {
+  await client
+    .db('admin')
+    .command({ setClusterParameter: { changeStreamOptions: { preAndPostImages: { expireAfterSeconds: 3_600 } } } });
+}
+
+/** Switches images on wherever they are off. Returns the catalog it looked at. */
+export async function coverAll(client: MongoClient): Promise<Catalog> {
+  const catalog = await readCatalog(client);
+  const bare = [...catalog.byNamespace.values()].filter(
+    ({ kind, images, name }) => kind === 'collection' && !images && canHaveImages(name),
+  );
+  const never = new AbortController().signal;
+  await Promise.all(bare.map(({ db, name }) => switchImagesOn(client, db, name, never)));
+  return catalog;
+}
+
+/** The server's present time. */
+export async function clusterTimeOf(client: MongoClient): Promise<Timestamp> {
+  return (await client.db('admin').command({ ping: 1 }))['operationTime'] as Timestamp;
+}

@@ -1,0 +1,384 @@
+import { randomBytes } from 'node:crypto';
+import { mkdir, readdir, realpath, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { ForkyardError } from '../../../shared/errors.ts';
+import { recoverPlan } from '../adopt/recover.ts';
+import { storeBaseCatalog } from '../changes/catalog.ts';
+import { History } from '../home/history.ts';
+import { Home } from '../home/home.ts';
+import { PlanStore } from '../home/plans.ts';
+import type { BranchRecord, LogRecord } from '../home/records.ts';
+import { newAccount, createAccount } from '../mongod/accounts.ts';
+import { serversUnder, waitForExit, type LeftServer } from '../mongod/identity.ts';
+import { GuardProcess } from '../mongod/lock-guard.ts';
+import { connectTo, initiate, reconfigure, type EngineCredentials } from '../mongod/replica.ts';
+import { Server, serverFolder, startServer } from '../mongod/server.ts';
+import { unlock } from '../mongod/writer-lock.ts';
+import { branchFolder, clusterTimeOf, coverAll, LocalBranch, startBranchServer, type Yard } from './local-branch.ts';
+import { engineCredentials } from './secret.ts';
+
+export interface WorkspaceOptions {
+  readonly data: string;
+  readonly binary: string;
+  readonly log: (line: string) => void;
+  /** A branch's history grew. */
+  readonly onChanges: (branchId: string, seq: number) => void;
+  /** The branch list changed in another way. */
+  readonly onBranches: () => void;
+  readonly onLog: (entry: LogRecord) => void;
+}
+
+export const mainId = 'main';
+export const mainName = 'main';
+
+/** A server that keeps ending by itself is left alone after so many starts within a minute. */
+const restartsPerMinute = 3;
+
+/** A data folder with its home database and the branches that run. */
+export class Workspace implements Yard {
+  readonly data: string;
+  readonly binary: string;
+  readonly credentials: EngineCredentials;
+  readonly home: Home;
+  readonly guard: GuardProcess;
+  readonly options: WorkspaceOptions;
+  private readonly homeServer: Server;
+  /** Branches whose server runs, by id. */
+  readonly live = new Map<string, LocalBranch>();
+  private readonly restarts = new Map<string, number[]>();
+  private closing = false;
+
+  private constructor(options: WorkspaceOptions, credentials: EngineCredentials, home: Home, homeServer: Server) {
+    this.options = options;
+    this.data = options.data;
+    this.binary = options.binary;
+    this.credentials = credentials;
+    this.home = home;
+    this.homeServer = homeServer;
+    this.guard = new GuardProcess(credentials);
+  }
+
+  readonly log = (line: string): void => this.options.log(line);
+  readonly onChanges = (branchId: string, seq: number): void => this.options.onChanges(branchId, seq);
+
+  /**
+   * Opens a data folder. Servers that a killed engine left running are taken over where the catalog knows them, so that
+   * nobody connected to them notices, and stopped where it does not.
+   */
+  static async open(given: WorkspaceOptions): Promise<Workspace> {
+    for (const name of ['branches', 'trash']) await mkdir(join(given.data, name), { recursive: true, mode: 0o700 });
+    const options = { ...given, data: await realpath(given.data) };
+    const credentials = await engineCredentials(options.data);
+    const left = await serversUnder(options.data);
+    // First of all: a fork that was cut off may have left its parent locked, with writers waiting.
+    await Promise.all(left.map((server) => unlockLeft(server, credentials)));
+    const homeServer = await openHomeServer(options, credentials, left);
+    const client = await reconfigure(homeServer, credentials);
+    const workspace = new Workspace(options, credentials, await Home.open(client), homeServer);
+    homeServer.exited.then(() => workspace.homeEnded()).catch(() => undefined);
+    await workspace.openBranches(left);
+    return workspace;
+  }
+
+  private async openBranches(left: readonly LeftServer[]): Promise<void> {
+    await this.removeHalfMade();
+    const records = await this.home.branches.find({ state: { $in: ['live', 'starting'] } }).toArray();
+    const kept = new Set(records.map(({ _id }) => branchFolder(this.data, _id).db));
+    kept.add(this.homeServer.folder.db);
+    await Promise.all(left.filter(({ dbPath }) => !kept.has(dbPath)).map(stopLeft));
+    const main = records.find(({ _id }) => _id === mainId);
+    if (main) await this.openBranch(main, left);
+    else await this.createMain();
+    await Promise.all(
+      records
+        .filter(({ _id }) => _id !== mainId)
+        .map((record) => this.openBranch(record, left).catch((error: unknown) => this.failed(record, error))),
+    );
+    await this.recoverPlans();
+  }
+
+  /** What a fork that was cut off left: nothing of it stays. */
+  private async removeHalfMade(): Promise<void> {
+    const starting = await this.home.branches.find({ state: 'starting' }).toArray();
+    for (const record of starting) await this.home.branches.deleteOne({ _id: record._id });
+    const known = new Set(
+      (await this.home.branches.find({}, { projection: { _id: 1 } }).toArray()).map(({ _id }) => _id),
+    );
+    const left = await serversUnder(join(this.data, 'branches'));
+    for (const name of await readdir(join(this.data, 'branches'))) {
+      if (known.has(name) || name === mainId) continue;
+      const folder = branchFolder(this.data, name);
+      await Promise.all(left.filter(({ dbPath }) => dbPath === folder.db).map(stopLeft));
+      await rm(folder.root, { recursive: true, force: true });
+    }
+    for (const record of starting) await new History(this.home, record._id).drop();
+  }
+
+  private async createMain(): Promise<void> {
+    const { server, client } = await startBranchServer(this, { _id: mainId, ttlIndexes: false }, true);
+    const account = newAccount('owner', 'schema');
+    await createAccount(client, account);
+    const record: BranchRecord = {
+      _id: mainId,
+      name: mainName,
+      state: 'live',
+      access: 'schema',
+      accounts: [account],
+      port: server.port,
+      forkedAt: new Date(),
+      ttlIndexes: false,
+      active: true,
+    };
+    await this.attach(record, server, client);
+    await this.home.branches.insertOne(record);
+  }
+
+  /** Starts or takes over the server of a branch that the catalog has as live. */
+  async openBranch(record: BranchRecord, left: readonly LeftServer[] = []): Promise<LocalBranch> {
+    const folder = branchFolder(this.data, record._id);
+    const running = left.find(({ dbPath }) => dbPath === folder.db);
+    const started = running ? await this.takeOver(running, record).catch(() => undefined) : undefined;
+    const { server, client } = started ?? (await startBranchServer(this, record, false));
+    const { port } = server;
+    if (port !== record.port) await this.home.branches.updateOne({ _id: record._id }, { $set: { port } });
+    return this.attach({ ...record, port }, server, client);
+  }
+
+  private async takeOver(running: LeftServer, record: BranchRecord) {
+    const server = new Server(branchFolder(this.data, record._id), running.port, running);
+    try {
+      return { server, client: await reconfigure(server, this.credentials) };
+    } catch (error) {
+      // It does not answer as ours: stopped, then started anew on its files.
+      await stopLeft(running);
+      throw error;
+    }
+  }
+
+  /** Begins capture on a running server and watches over both. Resolves when capture is live. */
+  async attach(
+    record: BranchRecord,
+    server: Server,
+    client: LocalBranch['client'],
+    withBase = false,
+  ): Promise<LocalBranch> {
+    const history = new History(this.home, record._id);
+    let state = await history.state();
+    if (withBase) {
+      await Promise.all([storeBaseCatalog(this.home, record._id, client), coverSoon(client)]);
+    } else void coverAll(client).catch(() => undefined);
+    if (!state || withBase) {
+      state = { seq: 0, token: undefined, clusterTime: await clusterTimeOf(client) };
+      await history.create(state);
+    }
+    const branch = new LocalBranch(this, record, server, client, state);
+    await branch.capture.live;
+    this.live.set(record._id, branch);
+    server.exited.then(() => this.serverEnded(branch)).catch(() => undefined);
+    return branch;
+  }
+
+  /** A branch by name; its record alone where it is not running. @throws ForkyardError `unknown_branch` */
+  async record(name: string): Promise<BranchRecord> {
+    const record = await this.home.branches.findOne({ name, active: true });
+    if (record) return record;
+    const names = await this.home.branches.find({ active: true }, { projection: { name: 1 } }).toArray();
+    throw new ForkyardError('unknown_branch', `There is no branch "${name}".`, {
+      hint: `There are ${names.map((branch) => branch.name).join(', ')}.`,
+    });
+  }
+
+  /** A running branch by name. @throws ForkyardError `unknown_branch`, `branch_not_live` */
+  async branch(name: string): Promise<LocalBranch> {
+    const record = await this.record(name);
+    const branch = this.live.get(record._id);
+    if (branch) return branch;
+    throw new ForkyardError(
+      'branch_not_live',
+      `The branch "${name}" is ${record.state}, so its database does not run.`,
+      {
+        hint:
+          record.state === 'expired'
+            ? `Bring it back with "forkyard extend ${name} --ttl 1h".`
+            : `Wake it with "forkyard wake ${name}".`,
+      },
+    );
+  }
+
+  /** The running parent of a sandbox. @throws ForkyardError `usage` for main, `branch_not_live` */
+  async parentOf(branch: LocalBranch): Promise<LocalBranch> {
+    const { parent, name } = branch.record;
+    if (parent === undefined) {
+      throw new ForkyardError('usage', `${name} has no parent to compare with.`, { hint: 'Name a sandbox.' });
+    }
+    const running = this.live.get(parent);
+    if (running) return running;
+    const record = await this.home.branches.findOne({ _id: parent });
+    throw new ForkyardError(
+      'branch_not_live',
+      `${name} was forked from ${record?.name ?? 'a branch that is gone'}, which does not run.`,
+      {
+        hint: record ? `Wake it with "forkyard wake ${record.name}".` : 'Nothing can be compared or adopted any more.',
+      },
+    );
+  }
+
+  async children(branchId: string): Promise<BranchRecord[]> {
+    return this.home.branches.find({ parent: branchId, active: true }).toArray();
+  }
+
+  /** Changes a record in the catalog and wherever it is held. */
+  async update(
+    branchId: string,
+    set: Partial<BranchRecord>,
+    unset: readonly (keyof BranchRecord)[] = [],
+  ): Promise<BranchRecord> {
+    const update = {
+      ...(Object.keys(set).length > 0 ? { $set: set } : {}),
+      ...(unset.length > 0 ? { $unset: Object.fromEntries(unset.map((name) => [name, 1])) } : {}),
+    };
+    const record = await this.home.branches.findOneAndUpdate({ _id: branchId }, update as never, {
+      returnDocument: 'after',
+    });
+    if (!record) throw new ForkyardError('unknown_branch', 'This branch is gone.');
+    const branch = this.live.get(branchId);
+    if (branch) branch.record = record;
+    this.options.onBranches();
+    return record;
+  }
+
+  async logEntry(entry: Omit<LogRecord, '_id' | 'time'>): Promise<LogRecord> {
+    const record = { _id: `${entry.kind}-${randomBytes(4).toString('hex')}`, time: new Date(), ...entry };
+    await this.home.log.insertOne(record);
+    this.options.onLog(record);
+    return record;
+  }
+
+  /** Stops a branch's server for good or for now; its files stay. */
+  async stopBranch(branch: LocalBranch, how: 'stop' | 'kill'): Promise<void> {
+    branch.stopping = true;
+    this.live.delete(branch.record._id);
+    await branch.capture.stop();
+    if (how === 'kill') {
+      // Acknowledged writes are journaled first: the files may be brought back.
+      const flush = branch.client
+        .db('admin')
+        .command({ appendOplogNote: 1, data: { forkyard: 'stop' }, writeConcern: { w: 1, j: true } });
+      await flush.catch(() => undefined);
+      await branch.server.kill();
+    } else await branch.server.stop();
+    await branch.client.close();
+  }
+
+  private async recoverPlans(): Promise<void> {
+    const store = new PlanStore(this.home);
+    for (const plan of await store.plans.find({ state: 'applying' }).toArray()) {
+      const parent = this.live.get(plan.parentId);
+      if (!parent) continue;
+      const branch = await this.home.branches.findOne({ _id: plan.branchId });
+      const history = branch ? new History(this.home, plan.branchId) : undefined;
+      const { outcome } = await recoverPlan(this.home, plan, parent, history);
+      this.log(`${plan._id} was cut off: ${outcome}`);
+      if (outcome !== 'applied') {
+        await this.logEntry({
+          kind: 'recover',
+          branch: plan.branchName,
+          branchId: plan.branchId,
+          text: `An adoption from ${plan.branchName} into ${plan.parentName} was cut off and ${outcome === 'not applied' ? 'nothing of it was applied' : 'could only be taken back in part'}`,
+        });
+      }
+    }
+  }
+
+  /** A server ended that nobody stopped: it is started again on its files, which recover by themselves. */
+  private async serverEnded(branch: LocalBranch): Promise<void> {
+    if (branch.stopping || this.closing) return;
+    const { _id, name } = branch.record;
+    this.live.delete(_id);
+    await branch.release().catch(() => undefined);
+    const now = Date.now();
+    const recent = [...(this.restarts.get(_id) ?? []), now].filter((time) => now - time < 60_000);
+    this.restarts.set(_id, recent);
+    this.log(`the server of ${name} ended; starting it again`);
+    if (recent.length > restartsPerMinute) {
+      await this.failed(branch.record, new Error('its server ended several times within a minute'));
+      return;
+    }
+    await this.openBranch(branch.record).catch((error: unknown) => this.failed(branch.record, error));
+    this.options.onBranches();
+  }
+
+  private async failed(record: BranchRecord, error: unknown): Promise<void> {
+    const note = error instanceof Error ? error.message : String(error);
+    this.log(`${record.name} failed: ${note}`);
+    await this.update(record._id, { state: 'failed', note });
+  }
+
+  /** Home is where everything is kept: it is started again on the same port, and its clients go on by themselves. */
+  private homeEnded(): void {
+    if (this.closing) return;
+    this.log('home ended; starting it again');
+    const options = { binary: this.binary, folder: this.homeServer.folder, preferredPort: this.homeServer.port };
+    startServer(options).then(
+      (server) => {
+        server.exited.then(() => this.homeEnded()).catch(() => undefined);
+        this.restartedHome = server;
+      },
+      (error: unknown) => this.log(`home does not start: ${String(error)}`),
+    );
+  }
+
+  private restartedHome: Server | undefined;
+
+  /** Stops every server, sandboxes first, home last. */
+  async close(): Promise<void> {
+    this.closing = true;
+    await Promise.all([...this.live.values()].map((branch) => this.stopBranch(branch, 'stop')));
+    this.guard.stop();
+    await this.home.client.close();
+    await (this.restartedHome ?? this.homeServer).stop();
+  }
+
+  /** Process ids of all servers, home included. */
+  get serverPids(): number[] {
+    return [this.homeServer.pid, ...[...this.live.values()].map((branch) => branch.server.pid)];
+  }
+}
+
+async function openHomeServer(
+  options: WorkspaceOptions,
+  credentials: EngineCredentials,
+  left: readonly LeftServer[],
+): Promise<Server> {
+  const folder = serverFolder(join(options.data, 'home'));
+  const running = left.find(({ dbPath }) => dbPath === folder.db);
+  if (running) return new Server(folder, running.port, running);
+  const fresh = (await readdir(folder.db).catch(() => [])).length === 0;
+  const server = await startServer({ binary: options.binary, folder, oplogMB: 64 });
+  if (fresh) await (await initiate(server, credentials)).close();
+  return server;
+}
+
+async function unlockLeft(server: LeftServer, credentials: EngineCredentials): Promise<void> {
+  const client = connectTo(server.port, credentials);
+  try {
+    await client.connect();
+    await unlock(client);
+  } catch {
+    // It does not answer, or is not ours any more: its start or its end is decided below.
+  } finally {
+    await client.close();
+  }
+}
+
+async function stopLeft(left: LeftServer): Promise<void> {
+  const server = new Server(serverFolder(''), left.port, left);
+  await server.stop(3_000);
+  await waitForExit(left, 5_000);
+}
+
+/** Most collections have images already; one that cannot get them now gets them soon. */
+async function coverSoon(client: LocalBranch['client']): Promise<void> {
+  const covered = coverAll(client).catch(() => undefined);
+  await Promise.race([covered, new Promise((resolve) => setTimeout(resolve, 300).unref())]);
+}

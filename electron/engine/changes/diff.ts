@@ -1,0 +1,167 @@
+import type { ChangeKind, Target } from '../../../shared/api.ts';
+import { fromBase64, toBase64, type BsonValue } from '../../../shared/bson/value.ts';
+import { compareDocument, type FieldDelta } from '../../../shared/changes/compare.ts';
+import type { Home } from '../home/home.ts';
+import type { GapRecord, TouchedRecord } from '../home/records.ts';
+import { hashAdmin, loadBaseCatalog, readCatalog } from './catalog.ts';
+import { compareSchema, parentCollection, type SchemaDelta } from './schema.ts';
+import { Selection } from './selection.ts';
+import { settleNow, type Side } from './side.ts';
+import { readSides, splitNamespace, type Comparison, type TouchedDocument } from './touched.ts';
+
+/** One document of a diff, its values as bytes. */
+export interface DocumentDiff {
+  readonly ns: string;
+  readonly key: BsonValue;
+  readonly kind: ChangeKind;
+  readonly conflict: boolean;
+  readonly fields: readonly FieldDelta[];
+  readonly sides: TouchedDocument;
+}
+
+interface NamespaceCounts {
+  added: number;
+  modified: number;
+  removed: number;
+  conflicts: number;
+}
+
+export interface DiffResult {
+  readonly complete: boolean;
+  readonly gaps: readonly GapRecord[];
+  readonly summary: ReadonlyMap<string, NamespaceCounts>;
+  readonly schema: readonly SchemaDelta[];
+  readonly documents: readonly DocumentDiff[];
+  /** Where the next page starts. */
+  readonly next: string | undefined;
+}
+
+export interface DiffQuery {
+  readonly only?: readonly Target[] | undefined;
+  readonly limit: number;
+  readonly after?: string | undefined;
+  readonly conflictsOnly?: boolean | undefined;
+}
+
+/** Rows read at once: bounds memory at about this many documents on three sides. */
+export const comparePage = 1_000;
+
+/** Reads the three catalogs. Both histories are settled first, so that the answer covers the time of the request. */
+export async function openComparison(
+  home: Home,
+  branch: Side,
+  parent: Side,
+): Promise<{ comparison: Comparison; settled: boolean; adminChanged: boolean }> {
+  const [ahead, behind] = await Promise.all([settleNow(branch), settleNow(parent)]);
+  const [base, branchCatalog, parentCatalog, adminHash] = await Promise.all([
+    loadBaseCatalog(home, branch.record._id),
+    readCatalog(branch.client),
+    readCatalog(parent.client),
+    hashAdmin(branch.client),
+  ]);
+  return {
+    comparison: { branch, parent, base: base.catalog, branchCatalog, parentCatalog },
+    settled: ahead && behind,
+    adminChanged: adminHash !== base.adminHash,
+  };
+}
+
+/**
+ * The net effect of a branch against its parent, in memory of one page however many documents were touched.
+ * The summary counts everything that `only` lets through; documents come a page at a time.
+ */
+export async function computeDiff(home: Home, branch: Side, parent: Side, query: DiffQuery): Promise<DiffResult> {
+  const { comparison, settled, adminChanged } = await openComparison(home, branch, parent);
+  const selection = new Selection({ only: query.only }, branch.record.name, parent.record.name);
+  const summary = new Map<string, NamespaceCounts>();
+  const documents: DocumentDiff[] = [];
+  const from = query.after === undefined ? undefined : fromBase64(query.after);
+  let next: string | undefined;
+  for await (const page of comparedPages(comparison, selection)) {
+    for (const diff of page) {
+      count(summary, diff);
+      if (query.conflictsOnly && !diff.conflict) continue;
+      const { id } = diff.sides.row;
+      if (from && Buffer.compare(id, from) <= 0) continue;
+      if (documents.length < query.limit) documents.push(diff);
+      else next ??= toBase64(documents[documents.length - 1]?.sides.row.id ?? id);
+    }
+  }
+  const deltas = compareSchema(comparison.base, comparison.parentCatalog, comparison.branchCatalog);
+  const wanted = deltas.filter((delta) => selection.includesSchema(delta.ns));
+  const schema = await Promise.all(wanted.map((delta) => withCount(comparison, delta)));
+  const gaps = await openGaps(home, branch);
+  if (adminChanged) {
+    const reason = 'Ordinary collections of the admin database were written; these writes are not captured.';
+    gaps.push({ _id: 'admin', branch: branch.record._id, kind: 'admin', ns: 'admin', reason, settled: false });
+  }
+  return { complete: settled && gaps.every((gap) => gap.settled), gaps, summary, schema, documents, next };
+}
+
+/** A created or dropped collection tells how many documents it holds. */
+async function withCount({ branch, parent }: Comparison, delta: SchemaDelta): Promise<SchemaDelta> {
+  if (delta.type !== 'collection') return delta;
+  const [db, name] = splitNamespace(delta.ns);
+  const side = delta.kind === 'removed' ? parent : branch;
+  return { ...delta, documents: await side.client.db(db).collection(name).estimatedDocumentCount() };
+}
+
+async function openGaps(home: Home, branch: Side): Promise<GapRecord[]> {
+  return home.gaps.find({ branch: branch.record._id }).toArray();
+}
+
+/** Every touched document that differs, a page at a time. The next page is read while one is compared. */
+export async function* comparedPages(comparison: Comparison, selection: Selection): AsyncGenerator<DocumentDiff[]> {
+  if (!selection.isPartial) {
+    yield* pagesWithin(comparison, selection, undefined);
+    return;
+  }
+  const { base, parentCatalog, branchCatalog } = comparison;
+  // In the order of the rows, so that a page can begin behind any of them.
+  for (const [uuid, { ns }] of [...branchCatalog.byUuid].sort(([a], [b]) => (a < b ? -1 : 1))) {
+    const parentNs = parentCollection(uuid, base, parentCatalog, branchCatalog)?.ns;
+    if (!selection.touchesNamespace(ns) && (parentNs === undefined || !selection.touchesNamespace(parentNs))) continue;
+    yield* pagesWithin(comparison, selection, Buffer.from(uuid, 'hex'));
+  }
+}
+
+async function* pagesWithin(
+  comparison: Comparison,
+  selection: Selection,
+  uuid: Uint8Array | undefined,
+): AsyncGenerator<DocumentDiff[]> {
+  let pending: Promise<SidesPage> | undefined = nextSides(comparison, uuid, undefined);
+  while (pending) {
+    const { sides, last }: SidesPage = await pending;
+    pending = last && nextSides(comparison, uuid, last.id);
+    pending?.catch(() => undefined);
+    yield sides.flatMap((document) => {
+      const place = { ns: document.ns, parentNs: document.parentNs, key: document.row.key };
+      if (!selection.touchesDocument(place)) return [];
+      const delta = compareDocument(document);
+      return delta ? [{ ns: document.ns, key: document.row.key, ...delta, sides: document }] : [];
+    });
+  }
+}
+
+interface SidesPage {
+  readonly sides: TouchedDocument[];
+  readonly last: TouchedRecord | undefined;
+}
+
+async function nextSides(
+  comparison: Comparison,
+  uuid: Uint8Array | undefined,
+  after: Uint8Array | undefined,
+): Promise<SidesPage> {
+  const rows = await comparison.branch.history.touchedPage(after, comparePage, uuid);
+  const last = rows.length === comparePage ? rows[rows.length - 1] : undefined;
+  return { sides: await readSides(comparison, rows), last };
+}
+
+function count(summary: Map<string, NamespaceCounts>, diff: DocumentDiff): void {
+  let counts = summary.get(diff.ns);
+  if (!counts) summary.set(diff.ns, (counts = { added: 0, modified: 0, removed: 0, conflicts: 0 }));
+  counts[diff.kind] += 1;
+  if (diff.conflict) counts.conflicts += 1;
+}

@@ -1,0 +1,123 @@
+import type { Decision, FieldPath, Target } from '../../../shared/api.ts';
+import { keyText } from '../../../shared/bson/key.ts';
+import { fromBase64, type BsonValue } from '../../../shared/bson/value.ts';
+import type { Choice, FieldDelta } from '../../../shared/changes/compare.ts';
+import { ForkyardError } from '../../../shared/errors.ts';
+
+export interface SelectionInput {
+  readonly only?: readonly Target[] | undefined;
+  readonly except?: readonly Target[] | undefined;
+  readonly take?: readonly Decision[] | undefined;
+  readonly documentsOnly?: boolean | undefined;
+}
+
+/** Which document a delta belongs to. */
+export interface Place {
+  readonly ns: string;
+  readonly parentNs?: string | undefined;
+  readonly key: BsonValue;
+}
+
+interface ParsedTarget {
+  readonly ns: string;
+  /** {@link keyText}: numbers match as the server compares them. */
+  readonly key: string | undefined;
+  readonly path: FieldPath | undefined;
+}
+
+/** What of a change set is wanted, and how its conflicts are decided. */
+export class Selection {
+  private readonly only: readonly ParsedTarget[] | undefined;
+  private readonly except: readonly ParsedTarget[];
+  private readonly decisions: readonly { readonly target: ParsedTarget; readonly choice: Choice }[];
+  readonly documentsOnly: boolean;
+
+  /** @throws ForkyardError `usage` where a decision names a branch that is neither side. */
+  constructor(input: SelectionInput, branchName: string, parentName: string) {
+    this.only = input.only?.map(parse);
+    this.except = input.except?.map(parse) ?? [];
+    this.decisions = (input.take ?? []).map(({ target, take }) => ({
+      target: parse(target),
+      choice: 'value' in take ? { value: fromBase64(take.value) } : sideOf(take.side, branchName, parentName),
+    }));
+    this.documentsOnly = input.documentsOnly ?? false;
+  }
+
+  /** Whether only some collections are wanted. */
+  get isPartial(): boolean {
+    return this.only !== undefined;
+  }
+
+  /** Whether anything of this collection can be wanted; lets whole collections be skipped. */
+  touchesNamespace(ns: string): boolean {
+    return !this.only || this.only.some((target) => target.ns === ns);
+  }
+
+  /** Whether anything of this document can be wanted. */
+  touchesDocument(place: Place): boolean {
+    const key = keyText(place.key);
+    const wanted = !this.only || this.only.some((target) => isAt(target, place) && (target.key ?? key) === key);
+    const left = this.except.some((target) => isAt(target, place) && !target.path && (target.key ?? key) === key);
+    return wanted && !left;
+  }
+
+  /** Whether schema changes of this collection are wanted. */
+  includesSchema(ns: string): boolean {
+    if (this.documentsOnly) return false;
+    const whole = (target: ParsedTarget) => target.ns === ns && target.key === undefined;
+    return (!this.only || this.only.some(whole)) && !this.except.some(whole);
+  }
+
+  /**
+   * What becomes of one field change: taken from the branch, left as the parent has it, an edited value, or undecided
+   * (wanted, in conflict, and nobody said how).
+   */
+  choose(place: Place, delta: FieldDelta): Choice | 'left out' | 'undecided' {
+    const key = keyText(place.key);
+    const covers = (target: ParsedTarget) =>
+      isAt(target, place) && (target.key ?? key) === key && (!target.path || startsWith(delta.path, target.path));
+    if (this.only && !this.only.some(covers)) return 'left out';
+    if (this.except.some(covers)) return 'left out';
+    const decided = this.decisions
+      .filter(({ target }) => covers(target))
+      .sort(bySpecificity)
+      .at(-1);
+    if (decided) return decided.choice;
+    return delta.class === 'divergent' ? 'undecided' : 'branch';
+  }
+}
+
+function bySpecificity(a: { target: ParsedTarget }, b: { target: ParsedTarget }): number {
+  const weight = ({ target }: { target: ParsedTarget }) =>
+    (target.key === undefined ? 0 : 1) + (target.path?.length ?? 0);
+  return weight(a) - weight(b);
+}
+
+function sideOf(side: string, branchName: string, parentName: string): 'branch' | 'parent' {
+  if (side === branchName) return 'branch';
+  if (side === parentName) return 'parent';
+  throw new ForkyardError(
+    'usage',
+    `"${side}" is neither ${branchName} nor ${parentName}, the two sides of this review.`,
+    {
+      hint: `Decide with =${branchName} or =${parentName}.`,
+    },
+  );
+}
+
+function parse(target: Target): ParsedTarget {
+  return {
+    ns: target.ns,
+    key: target.id === undefined ? undefined : keyText(fromBase64(target.id)),
+    path: target.path,
+  };
+}
+
+function isAt(target: ParsedTarget, place: Place): boolean {
+  return target.ns === place.ns || target.ns === place.parentNs;
+}
+
+/** A segment of digits may be an index or a name: the pointer's text does not tell, so it matches both. */
+function startsWith(path: readonly (string | number)[], prefix: FieldPath): boolean {
+  return prefix.length <= path.length && prefix.every((segment, index) => String(segment) === String(path[index]));
+}

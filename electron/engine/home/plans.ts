@@ -1,0 +1,213 @@
+import { BSON, Binary, type Collection, type Document } from 'mongodb';
+import { sameBytes, type BsonValue } from '../../../shared/bson/value.ts';
+import { rawFind, rawWrite } from '../mongod/raw.ts';
+import type { Home } from './home.ts';
+import type { BaseOverride } from './records.ts';
+
+/** One step of a plan on one document: the bytes it expects to find and the bytes it leaves. */
+export interface PlanItemRecord {
+  /** From 0, dense. */
+  readonly index: number;
+  readonly ns: string;
+  readonly key: BsonValue;
+  readonly expect: Uint8Array | undefined;
+  readonly result: Uint8Array | undefined;
+  /** False where the decision keeps the parent as it is: nothing is written, only the base moves. */
+  readonly writes: boolean;
+  /** The touched row whose base moves with the adoption, from and to. */
+  readonly touched?: {
+    readonly id: Uint8Array;
+    readonly from: BaseOverride | undefined;
+    readonly to: BaseOverride | undefined;
+  };
+}
+
+/** One schema command and the one that takes it back. */
+export interface SchemaStep {
+  readonly ns: string;
+  readonly text: string;
+  /** EJSON, canonical. */
+  readonly command: string;
+  readonly inverse: string;
+  /** What must hold before: the index, view or collection is (not) there. */
+  readonly expect: {
+    readonly type: 'collection' | 'view' | 'index' | 'validator';
+    readonly name?: string;
+    readonly present: boolean;
+  };
+}
+
+export interface PlanRecord {
+  readonly _id: string;
+  readonly kind: 'adopt' | 'undo';
+  readonly branchId: string;
+  readonly branchName: string;
+  readonly parentId: string;
+  readonly parentName: string;
+  readonly createdAt: Date;
+  readonly items: number;
+  readonly conflicts: number;
+  readonly bytes: number;
+  readonly schema: readonly SchemaStep[];
+  readonly checks: readonly { readonly name: string; readonly ok: boolean; readonly detail: string }[];
+  readonly state: 'ready' | 'applying' | 'applied' | 'stale' | 'partly';
+  /** An undo uses the items of the plan it takes back, with both sides swapped. */
+  readonly source?: { readonly plan: string; readonly reversed: boolean };
+  /** The entry that this plan takes back. */
+  readonly undoes?: string;
+  /** While applying: the transactions that may have been committed, in order. `lsid.id` hex and number, with their items. */
+  readonly transactions?: readonly { readonly id: string; readonly from: number; readonly to: number }[];
+  /** The parent's history sequence when applying began. */
+  readonly startSeq?: number;
+  readonly entry?: string;
+}
+
+const maxIndex = Number.MAX_SAFE_INTEGER;
+const inlineBytes = 12 * 1024 * 1024;
+const pieceBytes = 8 * 1024 * 1024;
+
+/** Plans and their items, stored before anything is applied. */
+export class PlanStore {
+  private readonly home: Home;
+
+  constructor(home: Home) {
+    this.home = home;
+  }
+
+  get plans(): Collection<PlanRecord> {
+    return this.home.catalog.collection<PlanRecord>('plans');
+  }
+
+  async find(id: string): Promise<PlanRecord | undefined> {
+    return (await this.plans.findOne({ _id: id })) ?? undefined;
+  }
+
+  async addItems(plan: string, items: readonly PlanItemRecord[]): Promise<void> {
+    if (items.length === 0) return;
+    const rows = items.map(encodeItem);
+    const write = { insert: `items_${plan}` };
+    const { problems } = await rawWrite(this.home.plans, write, {
+      name: 'documents',
+      items: rows.map(({ row }) => row),
+    });
+    if (problems[0]) throw new Error(`home refused a plan: ${problems[0].message}`);
+    const pieces = rows.flatMap((row) => row.pieces);
+    for (const piece of pieces) {
+      await rawWrite(this.home.plans, { insert: `pieces_${plan}` }, { name: 'documents', items: [piece] });
+    }
+  }
+
+  /** A plan's items with `from <= index < to`, as it applies them, a batch at a time. */
+  async *items(plan: Pick<PlanRecord, '_id' | 'source'>, from = 0, to = maxIndex): AsyncGenerator<PlanItemRecord[]> {
+    const { plan: owner, reversed } = plan.source ?? { plan: plan._id, reversed: false };
+    const query = {
+      collection: `items_${owner}`,
+      filter: { _id: { $gte: from, $lt: to } },
+      sort: { _id: 1 },
+      batchSize: 1_000,
+    };
+    for await (const batch of rawFind(this.home.plans, query)) {
+      const items = await Promise.all(batch.map((bytes) => this.decodeItem(owner, bytes)));
+      yield reversed ? items.map(reverse) : items;
+    }
+  }
+
+  async drop(plan: string): Promise<void> {
+    await this.home.plans.collection(`items_${plan}`).drop();
+    await this.home.plans.collection(`pieces_${plan}`).drop();
+    await this.plans.deleteOne({ _id: plan });
+  }
+
+  private async decodeItem(plan: string, bytes: Uint8Array): Promise<PlanItemRecord> {
+    const row = BSON.deserialize(bytes) as ItemRow;
+    const image = async (side: string, inline: Binary | undefined) => {
+      if (!row.s?.includes(side)) return inline?.buffer;
+      const pieces = this.home.plans.collection(`pieces_${plan}`);
+      const found = await pieces.find({ i: row._id, side }).sort({ n: 1 }).toArray();
+      return Buffer.concat(found.map((piece) => (piece['bytes'] as Binary).buffer));
+    };
+    const [expect, result] = await Promise.all([image('e', row.e), image('r', row.r)]);
+    return {
+      index: row._id,
+      ns: row.n,
+      key: row.k.buffer,
+      expect,
+      result,
+      writes: !row.o,
+      ...(row.t
+        ? { touched: { id: row.t.id.buffer, from: decodeBase(row.t.f, result), to: decodeBase(row.t.t, result) } }
+        : {}),
+    };
+  }
+}
+
+/** The item that takes this one back. */
+export function reverse(item: PlanItemRecord): PlanItemRecord {
+  const { touched } = item;
+  return {
+    ...item,
+    expect: item.result,
+    result: item.expect,
+    ...(touched ? { touched: { id: touched.id, from: touched.to, to: touched.from } } : {}),
+  };
+}
+
+interface ItemRow {
+  _id: number;
+  n: string;
+  k: Binary;
+  e?: Binary;
+  r?: Binary;
+  /** Only the base moves. */
+  o?: boolean;
+  s?: string[];
+  t?: { id: Binary; f?: BaseRow; t?: BaseRow };
+}
+
+interface BaseRow {
+  d?: Binary;
+  /** The item's result: not stored twice. */
+  r?: boolean;
+}
+
+function encodeItem(item: PlanItemRecord): { row: Uint8Array; pieces: Uint8Array[] } {
+  const bases = (item.touched?.from?.document?.length ?? 0) + (item.touched?.to?.document?.length ?? 0);
+  const size = (item.expect?.length ?? 0) + (item.result?.length ?? 0) + bases;
+  const sides = [
+    ['e', item.expect],
+    ['r', item.result],
+  ] as const;
+  const spilled = size > inlineBytes ? sides.filter(([, bytes]) => bytes) : [];
+  const row: Document = { _id: item.index, n: item.ns, k: new Binary(item.key) };
+  if (spilled.length > 0) row['s'] = spilled.map(([side]) => side);
+  else for (const [side, bytes] of sides) if (bytes) row[side] = new Binary(bytes);
+  if (!item.writes) row['o'] = true;
+  if (item.touched) {
+    const { id, from, to } = item.touched;
+    row['t'] = {
+      id: new Binary(id),
+      ...(from ? { f: encodeBase(from, item) } : {}),
+      ...(to ? { t: encodeBase(to, item) } : {}),
+    };
+  }
+  const pieces = spilled.flatMap(([side, bytes]) =>
+    Array.from({ length: Math.ceil(bytes!.length / pieceBytes) }, (_, n) =>
+      BSON.serialize({
+        i: item.index,
+        side,
+        n,
+        bytes: new Binary(bytes!.subarray(n * pieceBytes, (n + 1) * pieceBytes)),
+      }),
+    ),
+  );
+  return { row: BSON.serialize(row), pieces };
+}
+
+function encodeBase(base: BaseOverride, item: PlanItemRecord): BaseRow {
+  const same = base.document !== undefined && sameBytes(base.document, item.result);
+  return same ? { r: true } : base.document ? { d: new Binary(base.document) } : {};
+}
+
+function decodeBase(row: BaseRow | undefined, result: Uint8Array | undefined): BaseOverride | undefined {
+  return row && { document: row.r ? result : row.d?.buffer };
+}

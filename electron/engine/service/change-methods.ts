@@ -1,0 +1,251 @@
+import { fromBase64, documentValue, toBase64 } from '../../../shared/bson/value.ts';
+import { compareDocument } from '../../../shared/changes/compare.ts';
+import { ForkyardError } from '../../../shared/errors.ts';
+import { applyPlan } from '../adopt/apply.ts';
+import { mongoshText } from '../adopt/mongosh.ts';
+import { createPlan } from '../adopt/plan.ts';
+import { createUndoPlan } from '../adopt/undo.ts';
+import type { LocalBranch } from '../branches/local-branch.ts';
+import { computeDiff, openComparison } from '../changes/diff.ts';
+import type { SelectionInput } from '../changes/selection.ts';
+import { settleNow } from '../changes/side.ts';
+import { readSides, splitNamespace, uuidText } from '../changes/touched.ts';
+import { History, touchedId } from '../home/history.ts';
+import { PlanStore, type PlanItemRecord, type PlanRecord } from '../home/plans.ts';
+import { presentChange, presentDiff, presentDocument, presentLog } from './present.ts';
+import type { CallContext } from './contract.ts';
+import type { Context, Methods } from './service.ts';
+
+const pageDefault = 1_000;
+/** How long a diff waits for open gaps to be settled before it says they are open. */
+const gapPatienceMs = 2_000;
+
+export const changeMethods: Methods<
+  | 'changes.page'
+  | 'changes.ofDocument'
+  | 'diff.get'
+  | 'diff.document'
+  | 'plan.create'
+  | 'plan.items'
+  | 'plan.apply'
+  | 'plan.adopt'
+  | 'log.list'
+  | 'log.undo'
+> = {
+  async 'changes.page'({ workspace, waiters }, input, { signal }) {
+    const record = await workspace.record(input.branch);
+    const branch = workspace.live.get(record._id);
+    const history = branch?.history ?? new History(workspace.home, record._id);
+    const complete = input.settle && branch ? await settleNow(branch) : true;
+    const limit = input.limit ?? pageDefault;
+    const query = { limit, ...(input.after === undefined ? {} : { after: input.after }) };
+    const read = () =>
+      input.before === undefined
+        ? history.page(query)
+        : history.page({ ...query, before: input.before, fromEnd: input.after === undefined });
+    let changes = await read();
+    if (changes.length === 0 && input.waitMs && branch) {
+      // Asked again only after registering, so that a change in between is not waited for.
+      const woken = waiters.wait(record._id, input.waitMs, signal);
+      if (branch.capture.seq > (input.after ?? 0)) changes = await read();
+      if (changes.length === 0) {
+        await woken;
+        changes = await read();
+      }
+    }
+    const last = branch?.capture.seq ?? (await history.state())?.seq ?? 0;
+    return { changes: changes.map(presentChange), last, complete };
+  },
+
+  async 'changes.ofDocument'({ workspace }, { branch: name, ns, id, limit = 200 }) {
+    const branch = await workspace.branch(name);
+    await settleNow(branch);
+    const uuid = await uuidOf(branch, ns);
+    const changes = uuid ? await branch.history.ofDocument(uuid, fromBase64(id), limit) : [];
+    return { changes: changes.map(presentChange) };
+  },
+
+  async 'diff.get'({ workspace, rows, gaps }, input) {
+    const branch = await workspace.branch(input.branch);
+    const parent = await workspace.parentOf(branch);
+    if (input.against !== undefined && input.against !== parent.record.name) {
+      throw new ForkyardError(
+        'usage',
+        `${input.branch} can be compared with ${parent.record.name}, the branch it came from.`,
+        {
+          hint: `Leave --against out, or name ${parent.record.name}.`,
+        },
+      );
+    }
+    await settleNow(branch);
+    await gaps.settleSoon(branch, gapPatienceMs);
+    const diff = await computeDiff(workspace.home, branch, parent, {
+      only: input.only,
+      limit: input.limit ?? pageDefault,
+      after: input.after,
+      conflictsOnly: input.conflictsOnly,
+    });
+    if (!input.only) {
+      const counts = { added: 0, modified: 0, removed: 0, conflicts: 0, schema: diff.schema.length };
+      for (const each of diff.summary.values()) {
+        counts.added += each.added;
+        counts.modified += each.modified;
+        counts.removed += each.removed;
+        counts.conflicts += each.conflicts;
+      }
+      rows.remember(branch, parent, counts);
+    }
+    return presentDiff(branch.record.name, parent.record.name, diff, input.summary !== true);
+  },
+
+  async 'diff.document'({ workspace }, { branch: name, ns, id }) {
+    const branch = await workspace.branch(name);
+    const parent = await workspace.parentOf(branch);
+    const { comparison } = await openComparison(workspace.home, branch, parent);
+    const uuid = comparison.branchCatalog.byNamespace.get(ns)?.uuid;
+    const row =
+      uuid === undefined
+        ? undefined
+        : await branch.history.touchedRow(touchedId(Buffer.from(uuid, 'hex'), fromBase64(id)));
+    if (!row) return { writes: { count: 0, actors: [] } };
+    const [sides] = await readSides(comparison, [row]);
+    if (!sides) return { writes: { count: 0, actors: [] } };
+    const writes = await branch.history.ofDocument(row.uuid, row.key, 1_000);
+    const delta = compareDocument(sides);
+    const lastAt = writes.at(-1)?.wall.toISOString();
+    return {
+      ...(delta ? { change: presentDocument({ ns, key: row.key, ...delta, sides }) } : {}),
+      ...(sides.base ? { base: toBase64(documentValue(sides.base)) } : {}),
+      ...(sides.parent ? { parent: toBase64(documentValue(sides.parent)) } : {}),
+      ...(sides.branch ? { branch: toBase64(documentValue(sides.branch)) } : {}),
+      writes: {
+        count: writes.length,
+        ...(lastAt === undefined ? {} : { lastAt }),
+        actors: [
+          ...new Set(writes.flatMap(({ actor, actors }) => (actor === undefined ? [...(actors ?? [])] : [actor]))),
+        ],
+      },
+    };
+  },
+
+  async 'plan.create'(context, { branch, ...selection }) {
+    const plan = await makePlan(context, branch, selection);
+    return {
+      plan: plan._id,
+      items: plan.items,
+      conflicts: plan.conflicts,
+      checks: plan.checks.map((check) => ({ ...check })),
+      parent: plan.parentName,
+    };
+  },
+
+  async 'plan.items'({ workspace }, { plan: id, after = -1, limit = 200 }) {
+    const store = new PlanStore(workspace.home);
+    const plan = await requirePlan(store, id);
+    const items: PlanItemRecord[] = [];
+    for await (const batch of store.items(plan, after + 1)) {
+      items.push(...batch.filter((item) => item.writes));
+      if (items.length >= limit) break;
+    }
+    const page = items.slice(0, limit);
+    const schema = after < 0 ? plan.schema : [];
+    return {
+      items: [
+        ...schema.map((step) => ({ ns: step.ns, action: step.text })),
+        ...page.map((item) => ({
+          ns: item.ns,
+          id: toBase64(item.key),
+          action: item.result ? (item.expect ? 'replace' : 'insert') : 'delete',
+          ...(item.expect ? { expect: toBase64(documentValue(item.expect)) } : {}),
+          ...(item.result ? { result: toBase64(documentValue(item.result)) } : {}),
+        })),
+      ],
+      mongosh: mongoshText(schema, page),
+    };
+  },
+
+  async 'plan.apply'(context, { plan: id, job }, call) {
+    const store = new PlanStore(context.workspace.home);
+    return apply(context, await requirePlan(store, id), call, job);
+  },
+
+  async 'plan.adopt'(context, { branch, ...selection }, call) {
+    const plan = await makePlan(context, branch, selection);
+    if (plan.conflicts > 0) {
+      throw new ForkyardError(
+        'conflicts',
+        `${plan.conflicts === 1 ? '1 change' : `${plan.conflicts} changes`} of ${branch} must be decided first: ${plan.parentName} changed the same. Nothing was adopted.`,
+        {
+          hint: `Decide with --take NS:ID=${branch} or =${plan.parentName}, or leave them out with --only. "forkyard diff ${branch}" shows them.`,
+          details: { conflicts: plan.conflicts, plan: plan._id },
+        },
+      );
+    }
+    return apply(context, plan, call);
+  },
+
+  async 'log.list'({ workspace }, { branch }) {
+    if (branch !== undefined) {
+      const known = await workspace.home.log.findOne({ branch });
+      if (!known) await workspace.record(branch);
+    }
+    const entries = await workspace.home.log
+      .find(branch === undefined ? {} : { branch })
+      .sort({ time: 1, _id: 1 })
+      .toArray();
+    return entries.map(presentLog);
+  },
+
+  async 'log.undo'(context, { entry }, call) {
+    const plan = await createUndoPlan(context.workspace.home, entry);
+    return apply(context, plan, call);
+  },
+};
+
+async function makePlan({ workspace, gaps }: Context, name: string, selection: SelectionInput): Promise<PlanRecord> {
+  const branch = await workspace.branch(name);
+  await settleNow(branch);
+  await gaps.settleSoon(branch, gapPatienceMs);
+  return createPlan(workspace.home, branch, await workspace.parentOf(branch), selection);
+}
+
+async function requirePlan(store: PlanStore, id: string): Promise<PlanRecord> {
+  const plan = await store.find(id);
+  if (plan) return plan;
+  throw new ForkyardError('unknown_plan', `There is no plan ${id}.`, { hint: 'Make one with "forkyard plan BRANCH".' });
+}
+
+async function apply({ workspace, emit }: Context, plan: PlanRecord, { signal }: CallContext, job?: string) {
+  const parent = workspace.live.get(plan.parentId);
+  if (!parent) {
+    throw new ForkyardError('branch_not_live', `${plan.parentName} does not run, so nothing can be applied to it.`, {
+      hint: `Wake it with "forkyard wake ${plan.parentName}".`,
+    });
+  }
+  if (plan.items === 0 && plan.conflicts === 0 && !(await hasItems(workspace, plan))) return { applied: 0 };
+  const branch = await workspace.home.branches.findOne({ _id: plan.branchId });
+  const history = branch ? new History(workspace.home, plan.branchId) : undefined;
+  const onProgress = (done: number, total: number) => {
+    if (job !== undefined) emit({ type: 'progress', job, text: `${done} of ${total} changes`, done, total });
+  };
+  const { applied, entry } = await parent.exclusively(() =>
+    applyPlan({ home: workspace.home, parent, history, signal, onProgress }, plan),
+  );
+  const record = entry === undefined ? null : await workspace.home.log.findOne({ _id: entry });
+  if (record) workspace.options.onLog(record);
+  workspace.options.onBranches();
+  return { applied, ...(entry === undefined ? {} : { entry }) };
+}
+
+/** A plan without a write may still hold decisions: conflicts decided for the parent. */
+async function hasItems(workspace: Context['workspace'], plan: PlanRecord): Promise<boolean> {
+  for await (const batch of new PlanStore(workspace.home).items(plan, 0, 1)) if (batch.length > 0) return true;
+  return false;
+}
+
+async function uuidOf(branch: LocalBranch, ns: string): Promise<Uint8Array | undefined> {
+  const [db, name] = splitNamespace(ns);
+  const [found] = await branch.client.db(db).listCollections({ name }).toArray();
+  const uuid = (found as { info?: { uuid?: { buffer: Uint8Array } } } | undefined)?.info?.uuid?.buffer;
+  return uuid && Buffer.from(uuidText(uuid), 'hex');
+}

@@ -1,0 +1,103 @@
+import type { Change, DocumentChange, LogEntry, Output, SchemaChange } from '../../../shared/api.ts';
+import { documentValue, toBase64, type BsonValue } from '../../../shared/bson/value.ts';
+import type { FieldDelta } from '../../../shared/changes/compare.ts';
+import { isUndoable } from '../adopt/undo.ts';
+import type { DiffResult, DocumentDiff } from '../changes/diff.ts';
+import type { SchemaDelta } from '../changes/schema.ts';
+import type { ChangeRecord, LogRecord } from '../home/records.ts';
+
+/** What the engine holds, as the API tells it: bytes become base64, absent stays absent. */
+export function presentChange(change: ChangeRecord): Change {
+  return {
+    seq: change.seq,
+    time: change.wall.toISOString(),
+    op: change.op,
+    ...(change.ns === undefined ? {} : { ns: change.ns }),
+    ...value('id', change.key),
+    ...(change.actor === undefined ? {} : { actor: change.actor }),
+    ...(change.actors ? { actors: [...change.actors] } : {}),
+    ...(change.transaction === undefined ? {} : { transaction: change.transaction }),
+    ...value('before', change.before && documentValue(change.before)),
+    ...value('after', change.after && documentValue(change.after)),
+    ...(change.folded ? { folded: true } : {}),
+    ...(change.detail ? { detail: { ...change.detail } } : {}),
+  };
+}
+
+export function presentDiff(
+  branch: string,
+  parent: string,
+  diff: DiffResult,
+  withDocuments: boolean,
+): Output<'diff.get'> {
+  return {
+    branch,
+    parent,
+    complete: diff.complete,
+    gaps: diff.gaps.map((gap) => ({
+      ...(gap.ns === undefined ? {} : { ns: gap.ns }),
+      ...(gap.from ? { from: gap.from.toISOString() } : {}),
+      ...(gap.to ? { to: gap.to.toISOString() } : {}),
+      reason: gap.reason,
+      settled: gap.settled,
+    })),
+    summary: [...diff.summary].map(([ns, counts]) => ({ ns, ...counts })).sort((a, b) => (a.ns < b.ns ? -1 : 1)),
+    schema: diff.schema.map(presentSchema),
+    documents: withDocuments ? diff.documents.map(presentDocument) : [],
+    ...(withDocuments && diff.next !== undefined ? { next: diff.next } : {}),
+    comparedAt: new Date().toISOString(),
+  };
+}
+
+export function presentDocument(diff: DocumentDiff): DocumentChange {
+  return {
+    ns: diff.ns,
+    id: toBase64(diff.key),
+    kind: diff.kind,
+    conflict: diff.conflict,
+    fields: diff.fields.map(presentField),
+  };
+}
+
+function presentField(field: FieldDelta): DocumentChange['fields'][number] {
+  return {
+    path: [...field.path],
+    ...value('base', field.base),
+    ...value('parent', field.parent),
+    ...value('branch', field.branch),
+    class: field.class,
+    ...(field.order ? { order: true as const } : {}),
+  };
+}
+
+function presentSchema(delta: SchemaDelta): SchemaChange {
+  return {
+    type: delta.type,
+    kind: delta.kind,
+    ns: delta.ns,
+    ...(delta.name === undefined ? {} : { name: delta.name }),
+    ...(delta.documents === undefined ? {} : { documents: delta.documents }),
+    ...value('base', delta.base),
+    ...value('parent', delta.parent),
+    ...value('branch', delta.branch),
+    conflict: delta.conflict,
+  };
+}
+
+export function presentLog(entry: LogRecord): LogEntry {
+  return {
+    entry: entry._id,
+    time: entry.time.toISOString(),
+    kind: entry.kind,
+    branch: entry.branch,
+    ...(entry.actor === undefined ? {} : { actor: entry.actor }),
+    ...(entry.items === undefined ? {} : { items: entry.items }),
+    ...(entry.undoneBy === undefined ? {} : { undoneBy: entry.undoneBy }),
+    text: entry.text,
+    undoable: isUndoable(entry),
+  };
+}
+
+function value<N extends string>(name: N, bytes: BsonValue | undefined): { [K in N]?: string } {
+  return (bytes === undefined ? {} : { [name]: toBase64(bytes) }) as { [K in N]?: string };
+}

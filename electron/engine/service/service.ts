@@ -1,0 +1,131 @@
+import type { Event, Method, Output, Parsed } from '../../../shared/api.ts';
+import { resolveMongod, type Mongod } from '../mongod/binary/resolve.ts';
+import { ExpirySweep } from '../branches/expiry.ts';
+import { BranchRows } from '../branches/rows.ts';
+import { Workspace } from '../branches/workspace.ts';
+import { settleGaps, type GapSettling } from '../branches/settle-gaps.ts';
+import type { CallContext, Engine, EngineOptions } from './contract.ts';
+import { branchMethods } from './branch-methods.ts';
+import { changeMethods } from './change-methods.ts';
+import { engineMethods } from './engine-methods.ts';
+import { presentLog } from './present.ts';
+
+/** What the methods work with. */
+export interface Context {
+  readonly workspace: Workspace;
+  readonly rows: BranchRows;
+  readonly sweep: ExpirySweep;
+  readonly mongod: Mongod;
+  readonly options: EngineOptions;
+  readonly waiters: ChangeWaiters;
+  readonly gaps: GapSettling;
+  readonly emit: (event: Event) => void;
+  readonly stop: () => Promise<void>;
+}
+
+/** One function per method of the API. */
+export type Methods<M extends Method = Method> = {
+  readonly [K in M]: (context: Context, input: Parsed<K>, call: CallContext) => Promise<Output<K>>;
+};
+
+/** Wakes those who wait for a branch's next change. */
+export class ChangeWaiters {
+  private readonly waiting = new Map<string, Set<() => void>>();
+
+  notify(branchId: string): void {
+    for (const wake of this.waiting.get(branchId) ?? []) wake();
+  }
+
+  /** Resolves at the next change of the branch, after `ms`, or when the caller gives up. */
+  wait(branchId: string, ms: number, signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      const waiting = this.waiting.get(branchId) ?? new Set();
+      this.waiting.set(branchId, waiting);
+      const done = () => {
+        clearTimeout(timer);
+        waiting.delete(done);
+        signal.removeEventListener('abort', done);
+        resolve();
+      };
+      const timer = setTimeout(done, ms);
+      signal.addEventListener('abort', done);
+      waiting.add(done);
+    });
+  }
+}
+
+/** How often the branch list is told while changes pour in, milliseconds. */
+const branchesEveryMs = 400;
+
+/** Opens the data folder's workspace and answers the API. @throws ForkyardError where there is no usable mongod */
+export async function startEngine(options: EngineOptions): Promise<Engine> {
+  const mongod = await resolveMongod({
+    dataDir: options.data,
+    onProgress: ({ text }) => options.log(text),
+  });
+  const listeners = new Set<(event: Event) => void>();
+  const emit = (event: Event) => {
+    for (const listener of listeners) listener(event);
+  };
+  const waiters = new ChangeWaiters();
+  const parts: { rows?: BranchRows; sweep?: ExpirySweep } = {};
+  const tellBranches = throttled(branchesEveryMs, async () => {
+    if (parts.rows && listeners.size > 0) emit({ type: 'branches', branches: await parts.rows.list(true, false) });
+  });
+  const workspace = await Workspace.open({
+    data: options.data,
+    binary: mongod.path,
+    log: options.log,
+    onChanges: (branchId) => {
+      waiters.notify(branchId);
+      tellBranches();
+    },
+    onBranches: () => {
+      parts.sweep?.wake();
+      tellBranches();
+    },
+    onLog: (entry) => emit({ type: 'log', entry: presentLog(entry) }),
+  });
+  const rows = (parts.rows = new BranchRows(workspace));
+  const sweep = (parts.sweep = new ExpirySweep(workspace, (branch, state, at) =>
+    emit({ type: 'expiry', branch, state, at: at.toISOString() }),
+  ));
+  sweep.wake();
+  const gaps = settleGaps(workspace, tellBranches);
+  let stopping: Promise<void> | undefined;
+  const stop = () =>
+    (stopping ??= (async () => {
+      await sweep.stop();
+      await gaps.stop();
+      await workspace.close();
+    })());
+  const context: Context = { workspace, rows, sweep, mongod, options, waiters, gaps, emit, stop };
+  const methods: Methods = { ...engineMethods, ...branchMethods, ...changeMethods };
+  return {
+    call: (method, input, call) => methods[method](context, input as never, call) as Promise<never>,
+    onEvent: (listener) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    stop,
+  };
+}
+
+/** Runs at once and then at most every `ms`, the last time after the last call. Failures are of no consequence. */
+function throttled(ms: number, run: () => Promise<void>): () => void {
+  let due = false;
+  let timer: NodeJS.Timeout | undefined;
+  const fire = () => {
+    due = false;
+    timer = setTimeout(() => {
+      timer = undefined;
+      if (due) fire();
+    }, ms);
+    timer.unref();
+    run().catch(() => undefined);
+  };
+  return () => {
+    if (timer) due = true;
+    else fire();
+  };
+}
