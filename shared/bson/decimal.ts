@@ -36,11 +36,27 @@ export function decimalText(bytes: Uint8Array, start: number): string | undefine
 
 /** The 16 bytes of a decimal, or undefined where the text is none or does not fit without rounding. */
 export function decimalBytes(text: string): Uint8Array | undefined {
+  const short = shortDecimal.exec(text);
+  if (short !== null) return shortDecimalBytes(short[1] === '-', short[2]!, short[3] ?? '');
   try {
     return Decimal128.fromString(text).bytes;
   } catch {
     return undefined;
   }
+}
+
+/** Prices and the like, which the general reader of any decimal takes ten times as long for. */
+const shortDecimal = /^(-?)(0|[1-9]\d{0,8})(?:\.(\d{1,6}))?$/;
+
+function shortDecimalBytes(negative: boolean, whole: string, fraction: string): Uint8Array {
+  const bytes = new Uint8Array(16);
+  const view = new DataView(bytes.buffer);
+  const coefficient = Number(whole + fraction);
+  view.setUint32(0, coefficient % 0x1_0000_0000, true);
+  view.setUint32(4, Math.floor(coefficient / 0x1_0000_0000), true);
+  // The exponent stands below the sign bit of the upper half.
+  view.setUint32(12, (exponentBias - fraction.length) * 0x2_0000 + (negative ? 0x8000_0000 : 0), true);
+  return bytes;
 }
 
 /** Plain digits as a person writes them (`129.00`), scientific only where more than 40 digits would be needed. */

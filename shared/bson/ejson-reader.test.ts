@@ -34,7 +34,7 @@ const texts = (outcome: Outcome): string[] => outcome.documents.map((document) =
 const a = '{"a":{"$numberInt":"1"}}';
 const b = '{"b":"} {"}';
 
-describe('a stream of documents', () => {
+describe('a stream of documents', { timeout: 60_000 }, () => {
   test('IM-12: an array, lines, documents in a row, pretty print, BOM, CRLF, blank lines', () => {
     for (const [text, lines] of [
       ['{"a":1}\n{"b":"} {"}\n', [1, 2]],
@@ -134,7 +134,7 @@ describe('a stream of documents', () => {
     expect(count).toBe(1);
   });
 
-  test('reads 20 MB a second and more', () => {
+  test('reads 20 MB in a second of processor time, and more', () => {
     const line = BSON.EJSON.stringify({
       _id: new BSON.ObjectId(),
       name: 'Product number five, with a name of usual length',
@@ -150,9 +150,10 @@ describe('a stream of documents', () => {
     const reader = new EjsonReader();
     let best = 0;
     for (let round = 0; round < 30; round++) {
-      const start = performance.now();
+      const start = process.cpuUsage();
       expect(reader.push(chunk).length).toBe(500);
-      best = Math.max(best, chunk.length / 1000 / (performance.now() - start));
+      const { user, system } = process.cpuUsage(start);
+      best = Math.max(best, chunk.length / (user + system));
     }
     expect(best).toBeGreaterThan(20);
   });

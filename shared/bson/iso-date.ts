@@ -15,7 +15,11 @@ export function isoMillis(text: string): number | undefined {
   const value = Date.parse(`${year}-${month}-${day}T${hour}:${minute}:${second}.${millis}${zone}`);
   if (Number.isNaN(value)) return undefined;
   // Date.parse rolls 31 February over into March.
-  const lastDay = new Date(Date.UTC(2000, Number(month), 0));
-  lastDay.setUTCFullYear(Number(year), Number(month), 0);
-  return Number(day) > lastDay.getUTCDate() ? undefined : value;
+  return Number(day) > 28 && Number(day) > daysIn(Number(year), Number(month)) ? undefined : value;
+}
+
+function daysIn(year: number, month: number): number {
+  const last = new Date(0);
+  last.setUTCFullYear(year, month, 0);
+  return last.getUTCDate();
 }

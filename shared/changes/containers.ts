@@ -1,26 +1,25 @@
 /** Objects and arrays opened for comparison, in place. */
 import { sliceKeyText } from '../bson/key.ts';
 import { decodeExact } from '../bson/text.ts';
-import { documentEnd, type ElementSlice, elementsOf, MalformedBson, payloadEnd, type Slice } from '../bson/walk.ts';
+import { documentEnd, elementsOf, MalformedBson, payloadEnd, type Slice } from '../bson/walk.ts';
+import { Named } from './named.ts';
+import { sameOrder } from './order.ts';
 import { stringValue, Type, type BsonValue } from '../bson/value.ts';
 
-/** An object whose fields can be told apart by name. */
-export interface OpenObject {
-  readonly names: readonly string[];
-  readonly fields: ReadonlyMap<string, ElementSlice>;
-}
-
-/** Undefined where a name stands twice or is no UTF-8: such an object is one whole value. */
-export function openObject(slice: Slice): OpenObject | undefined {
-  const fields = new Map<string, ElementSlice>();
+/**
+ * The fields of an object; undefined where a name stands twice or is no UTF-8: such an object is one whole value. `like` is another
+ * version that has been opened, whose names need no second check.
+ */
+export function openObject(slice: Slice, like?: Named): Named | undefined {
+  const elements = elementsOf(slice);
   const names: string[] = [];
-  for (const element of elementsOf(slice)) {
+  for (const element of elements) {
     const name = decodeExact(element.bytes, element.nameStart, element.start - 1);
     if (name === undefined) return undefined;
-    fields.set(name, element);
     names.push(name);
   }
-  return fields.size === names.length ? { names, fields } : undefined;
+  const distinct = (like !== undefined && sameOrder(names, like.names)) || new Set(names).size === names.length;
+  return distinct ? new Named(names, elements) : undefined;
 }
 
 /** An array's elements by index; holds four bytes for each. */

@@ -9,7 +9,7 @@ import { toEjson } from '../bson/ejson.ts';
 import { compareDocument, type FieldDelta, mergeDocument, type Sides } from './compare.ts';
 import { applyDelta, diffDocument, isEmptyDelta, reverseDelta } from './delta.ts';
 
-const runs = { numRuns: 1500 };
+const runs = { numRuns: 400 };
 /** Two versions of one document, either of which may not exist. */
 const pair = fc.oneof(
   { weight: 8, arbitrary: editedDocuments(1) },
@@ -34,7 +34,7 @@ function expectSame(actual: Uint8Array | undefined, expected: Uint8Array | undef
   expect(sameBytes(actual, expected)).toBe(true);
 }
 
-describe('deltas', () => {
+describe('deltas', { timeout: 60_000 }, () => {
   test('applied to the one image a delta gives the other, and reversed leads back', () => {
     fc.assert(
       fc.property(pair, ([before, after]) => {
@@ -58,7 +58,7 @@ describe('deltas', () => {
   });
 });
 
-describe('compare and merge', () => {
+describe('compare and merge', { timeout: 60_000 }, () => {
   test('taking every change into an untouched parent gives the branch, taking none leaves the parent', () => {
     fc.assert(
       fc.property(pair, ([base, branch]) => {

@@ -1,6 +1,7 @@
 /** The result of a three-way compare as a tree: what lies under a node without children is the parent's. */
 import type { Slice } from '../bson/walk.ts';
 import type { OpenArray } from './containers.ts';
+import type { Named } from './named.ts';
 import type { FieldDelta } from './sides.ts';
 
 /** The same value on the sides that have it. */
@@ -14,12 +15,6 @@ export interface Three<T> {
 interface Leaf {
   readonly kind: 'leaf';
   readonly delta: FieldDelta;
-}
-
-/** Values under names: an object's fields, or an array's elements under the texts of their ids. */
-export interface Named {
-  readonly names: readonly string[];
-  readonly fields: ReadonlyMap<string, Slice>;
 }
 
 export interface NamedNode {

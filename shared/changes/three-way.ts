@@ -7,7 +7,8 @@ import { Type, type BsonValue, valueOf } from '../bson/value.ts';
 import { buildArray } from '../bson/walk.ts';
 import { compareArrays } from './arrays.ts';
 import { nameValues, OpenArray, openObject } from './containers.ts';
-import type { Named, Node, Three } from './node.ts';
+import type { Named } from './named.ts';
+import type { Node, Three } from './node.ts';
 import { interleave, sameOrder } from './order.ts';
 import type { FieldDelta, MergeClass } from './sides.ts';
 
@@ -81,19 +82,19 @@ function sameButOrder(a: Slice, b: Slice, depth: number): boolean {
   if (a.type !== Type.Object) return false;
   const [left, right] = [openObject(a), openObject(b)];
   if (left === undefined || right === undefined || left.names.length !== right.names.length) return false;
-  return left.names.every((name) => {
-    const other = right.fields.get(name);
-    return other !== undefined && sameButOrder(left.fields.get(name)!, other, depth + 1);
+  return left.names.every((name, index) => {
+    const other = right.get(name);
+    return other !== undefined && sameButOrder(left.values[index]!, other, depth + 1);
   });
 }
 
 /** `opaque` where an object's fields cannot be told apart. */
 function compareObjects(context: Context, slices: Three<Slice>, path: Path): Node | undefined | 'opaque' {
   const base = openObject(slices.base);
-  const branch = openObject(slices.branch);
+  const branch = openObject(slices.branch, base);
   if (base === undefined || branch === undefined) return 'opaque';
   const parent =
-    slices.parent === slices.base ? base : slices.parent === slices.branch ? branch : openObject(slices.parent);
+    slices.parent === slices.base ? base : slices.parent === slices.branch ? branch : openObject(slices.parent, base);
   if (parent === undefined) return 'opaque';
   const sides = { base, parent, branch };
   const { children, order } = compareNamed(context, sides, path, (name) => name, nameValues);
@@ -111,15 +112,16 @@ export function compareNamed(
 ): { children: Map<string, Node>; order: FieldDelta | undefined } {
   const { base, parent, branch } = sides;
   const children = new Map<string, Node>();
-  const unmoved = sameOrder(base.names, branch.names);
-  for (const name of unmoved ? branch.names : interleave(branch.names, base.names)) {
-    const [before, after] = [base.fields.get(name), branch.fields.get(name)];
-    // Most fields are untouched: no path is built for them.
-    if (sameSlice(before, after)) continue;
-    const three = { base: before, parent: parent.fields.get(name), branch: after };
-    const node = compareValue(context, three, [...path, step(name)]);
+  const compareField = (name: string, before: Slice | undefined, after: Slice | undefined): void => {
+    // Most fields are untouched: no path is built for them, nor is the parent's looked up.
+    if (sameSlice(before, after)) return;
+    const own = parent === base ? before : parent === branch ? after : parent.get(name);
+    const node = compareValue(context, { base: before, parent: own, branch: after }, [...path, step(name)]);
     if (node !== undefined) children.set(name, node);
-  }
+  };
+  const unmoved = sameOrder(base.names, branch.names);
+  if (unmoved) base.names.forEach((name, index) => compareField(name, base.values[index], branch.values[index]));
+  else for (const name of interleave(branch.names, base.names)) compareField(name, base.get(name), branch.get(name));
   const change = unmoved ? undefined : orderChange(context, sides);
   if (change === undefined) return { children, order: undefined };
   const shown = (side: Named): BsonValue => valueOf(Type.Array, buildArray(orderValues(side.names, side)));
@@ -139,7 +141,7 @@ export function compareNamed(
 /** How the branch changed the order of the names that all sides have; undefined where it did not. */
 function orderChange(context: Context, { base, parent, branch }: Three<Named>): MergeClass | undefined {
   const shared = (side: Named): string[] =>
-    side.names.filter((name) => base.fields.has(name) && parent.fields.has(name) && branch.fields.has(name));
+    side.names.filter((name) => [base, parent, branch].every((other) => other.get(name) !== undefined));
   const [before, after] = [shared(base), shared(branch)];
   if (sameOrder(before, after)) return undefined;
   const other = shared(parent);

@@ -47,7 +47,7 @@ function writeNamed(node: NamedNode, choose: Choose): Map<string, BsonValue> {
   for (const [name, child] of node.children) written.set(name, writeNode(child, choose));
   const values = new Map<string, BsonValue>();
   for (const name of nameOrder(node, choose)) {
-    const own = parent.fields.get(name);
+    const own = parent.get(name);
     const value = written.has(name) ? written.get(name) : own && sliceValue(own);
     if (value !== undefined) values.set(name, value);
   }
