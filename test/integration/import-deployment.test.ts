@@ -281,6 +281,27 @@ describe('a running deployment', () => {
   });
 });
 
+it('a deployment that ends in the middle of a copy is named, with what has been imported', async () => {
+  const ending = await foreignDeployment();
+  const client = await MongoClient.connect(ending.getUri());
+  const text = 'x'.repeat(1_000_000);
+  for (let i = 0; i < 80; i++) await client.db('one').collection<AnyId>('c').insertOne({ _id: i, text });
+  await client.close();
+  const target = clientTarget(into);
+  const insert: typeof target.insert = async (...given) => {
+    await ending.stop();
+    return await target.insert(...given);
+  };
+  const error = await failure(importInto({ ...target, insert }, parseSource(ending.getUri())));
+  expect(error.code).toBe('source_unreachable');
+  const count = await into.db('one').collection('c').countDocuments();
+  expect(count).toBeGreaterThan(0);
+  expect(error.message).toMatch(
+    /^The connection to .* was lost\. Before that, \d+ documents of one\.c had been imported\.$/,
+  );
+  expect(error.details).toEqual({ collections: [{ ns: 'one.c', documents: count }] });
+});
+
 describe('the way to a deployment', () => {
   it('is named without its password when nothing listens, within 10 s', async () => {
     const started = performance.now();
