@@ -47,7 +47,7 @@ const allowed = {
 };
 
 export default tseslint.config(
-  { ignores: ['dist/**', 'release/**', 'node_modules/**', 'test-results/**'] },
+  { ignores: ['dist/**', 'release/**', 'node_modules/**', 'test-results/**', '.cache/**'] },
   js.configs.recommended,
   ...tseslint.configs.recommended,
   {

@@ -1,7 +1,7 @@
-import { mkdtemp, realpath, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ForkyardError } from '../../../shared/errors.ts';
+import { errorBody, ForkyardError } from '../../../shared/errors.ts';
 import { playDemo } from '../demo-steps.ts';
 import type { Step } from '../demo-steps.ts';
 import type { Call, Command } from '../command.ts';
@@ -37,6 +37,10 @@ async function demoOn(data: string, call: Call): Promise<number> {
         );
       if (signal.aborted) throw new ForkyardError('aborted', 'The demo was interrupted.');
     }
+  } catch (error) {
+    // The log goes with the demo's folder.
+    if (errorBody(error).code === 'internal') for (const line of await bugs(data)) print.notice(line);
+    throw error;
   } finally {
     await engine.call('engine.stop', {}).catch(() => {});
     await engine.closed;
@@ -49,5 +53,11 @@ async function demoOn(data: string, call: Call): Promise<number> {
 }
 
 function stepText({ did, saw }: Step, number: number): string {
-  return [`${number}. ${did}`, ...saw.map((line) => `     ${line}`)].join('\n');
+  return [`✓ ${number}. ${did}`, ...saw.map((line) => `     ${line}`)].join('\n');
+}
+
+/** What the engine's log tells of bugs, each with its stack. */
+async function bugs(data: string): Promise<string[]> {
+  const log = await readFile(join(data, 'engine.log'), 'utf8').catch(() => '');
+  return log.split(/\n(?! {2})/).filter((entry) => entry.includes(' bug: '));
 }
