@@ -201,9 +201,7 @@ function documentOf(fields: readonly Part[]): BsonValue {
 export const anyValue: fc.Arbitrary<BsonValue> = anything;
 /** Any document that BSON can hold. */
 export const anyDocument: fc.Arbitrary<Uint8Array> = parts.map((fields) => buildDocument(fields));
-/** A value without duplicate names, deprecated types, invalid UTF-8 or wrapper keys. */
-export const ordinaryValue: fc.Arbitrary<BsonValue> = ordinary;
-/** A document of {@link ordinaryValue}s. */
+/** A document without duplicate names, deprecated types, invalid UTF-8 or wrapper keys. */
 export const ordinaryDocument: fc.Arbitrary<Uint8Array> = ordinary
   .filter((value) => value[0] === Type.Object)
   .map(documentBytes);

@@ -1,7 +1,7 @@
 /** Documents from a stream of Extended JSON text, chunk by chunk. */
 import { ByteWriter } from './byte-writer.ts';
 import { EjsonError, type OnDuplicate } from './ejson-error.ts';
-import { EjsonParser } from './ejson-parse.ts';
+import { EjsonParser } from './ejson-parser.ts';
 import type { TextPosition } from './json-cursor.ts';
 import { type BsonValue, Type } from './value.ts';
 

@@ -1,28 +1,23 @@
 /** The wrappers of Extended JSON, v2 and v1: objects whose first key says that they stand for another type. */
-import type { ByteWriter } from './byte-writer.ts';
+import { binary, binaryTypeFirst, uuid } from './ejson-binary.ts';
+import {
+  another,
+  base64Of,
+  brace,
+  comma,
+  encode,
+  fromHex,
+  putString,
+  quote,
+  strings,
+  type Wrapper,
+  type WrapperSource,
+} from './ejson-wrapper-parts.ts';
 import { decimalBytes } from './decimal.ts';
 import { isoMillis } from './iso-date.ts';
 import type { JsonCursor } from './json-cursor.ts';
-import { fromBase64, Type } from './value.ts';
+import { Type } from './value.ts';
 import { elements, payloadEnd } from './walk.ts';
-
-interface WrapperSource {
-  /** Behind the first key's colon. */
-  readonly cursor: JsonCursor;
-  readonly out: ByteWriter;
-  /** Where the first key stands, for messages. */
-  readonly nameAt: number;
-  /** Writes the object at the cursor as a document. */
-  readonly document: () => void;
-}
-
-/** Writes the payload and gives the type, the cursor before the closing brace; undefined where it is a plain object. */
-type Wrapper = (source: WrapperSource) => number | undefined;
-
-const utf8 = new TextEncoder();
-const quote = 0x22;
-const brace = 0x7b;
-const comma = 0x2c;
 
 export const wrappers: ReadonlyMap<string, Wrapper> = new Map<string, Wrapper>([
   [
@@ -61,20 +56,7 @@ export const wrappers: ReadonlyMap<string, Wrapper> = new Map<string, Wrapper>([
   ['$timestamp', timestamp],
   ['$binary', binary],
   ['$type', binaryTypeFirst],
-  [
-    '$uuid',
-    ({ cursor, out, nameAt }) => {
-      const text = cursor.string('a UUID in double quotes');
-      if (!/^[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}$/i.test(text)) {
-        throw cursor.error(
-          '$uuid needs 32 hexadecimal digits, such as "00112233-4455-6677-8899-aabbccddeeff".',
-          nameAt,
-        );
-      }
-      putBinary(out, 4, fromHex(text.replaceAll('-', '')));
-      return Type.Binary;
-    },
-  ],
+  ['$uuid', uuid],
   ['$regularExpression', regularExpression],
   ['$regex', (source) => legacyRegex(source, '$options')],
   ['$options', (source) => legacyRegex(source, '$regex')],
@@ -178,61 +160,6 @@ function plainInteger(cursor: JsonCursor, key: string, least: bigint, most: bigi
   return value;
 }
 
-/** v2: `{"base64", "subType"}`; v1: the base64 text followed by `$type`. */
-function binary(source: WrapperSource): number {
-  const { cursor, out, nameAt } = source;
-  if (cursor.peek() === quote) {
-    const text = cursor.string('base64');
-    cursor.take(comma, 'a comma and "$type"');
-    if (cursor.string('"$type"') !== '$type') throw cursor.error('$binary needs a $type beside it.', nameAt);
-    cursor.take(0x3a, 'a colon');
-    putBinary(out, subTypeOf(source, legacySubType(cursor)), base64Of(source, text));
-    return Type.Binary;
-  }
-  const parts = strings(source, ['base64', 'subType'], '$binary needs base64 and subType, no more.');
-  putBinary(out, subTypeOf(source, parts[1]), base64Of(source, parts[0]));
-  return Type.Binary;
-}
-
-/** `$type` is also a query operator: only with `$binary` behind it is it a wrapper. */
-function binaryTypeFirst(source: WrapperSource): number | undefined {
-  const { cursor, out } = source;
-  const next = cursor.peek();
-  if (next !== quote && !(next >= 0x30 && next <= 0x39)) return undefined;
-  const subType = legacySubType(cursor);
-  if (!another(cursor) || cursor.string('a name') !== '$binary') return undefined;
-  cursor.take(0x3a, 'a colon');
-  putBinary(out, subTypeOf(source, subType), base64Of(source, cursor.string('base64')));
-  return Type.Binary;
-}
-
-function legacySubType(cursor: JsonCursor): string {
-  return cursor.peek() === quote ? cursor.string('a subtype') : Number(cursor.number().text).toString(16);
-}
-
-function subTypeOf({ cursor, nameAt }: WrapperSource, text: string): number {
-  // Version 1 of some drivers wrote the byte sign-extended, as in "ffffff80".
-  const digits = /^(?:ffffff)?([0-9a-f]{1,2})$/i.exec(text)?.[1];
-  if (digits === undefined) throw cursor.error('A binary subtype is one or two hexadecimal digits.', nameAt);
-  return parseInt(digits, 16);
-}
-
-function base64Of({ cursor, nameAt }: WrapperSource, text: string): Uint8Array {
-  try {
-    return fromBase64(text.padEnd(Math.ceil(text.length / 4) * 4, '='));
-  } catch {
-    throw cursor.error('A binary value is no valid base64.', nameAt);
-  }
-}
-
-function putBinary(out: ByteWriter, subType: number, bytes: Uint8Array): void {
-  // The old generic subtype repeats the length inside.
-  out.int32(bytes.length + (subType === 2 ? 4 : 0));
-  out.byte(subType);
-  if (subType === 2) out.int32(bytes.length);
-  out.put(bytes);
-}
-
 function regularExpression(source: WrapperSource): number {
   const parts = strings(source, ['pattern', 'options'], '$regularExpression needs pattern and options, no more.');
   putRegex(source, parts[0], parts[1]);
@@ -316,49 +243,4 @@ function raw(source: WrapperSource): number {
   }
   out.put(value.subarray(1));
   return type;
-}
-
-/** The texts under these names, in any order and no others. */
-function strings<const N extends readonly [string, string]>(
-  { cursor, nameAt }: WrapperSource,
-  names: N,
-  message: string,
-): [string, string] {
-  cursor.take(brace, 'an object');
-  const found = new Map<string, string>();
-  do {
-    const name = cursor.string('a name');
-    cursor.take(0x3a, 'a colon');
-    found.set(name, cursor.string('a text in double quotes'));
-  } while (another(cursor));
-  cursor.take(0x7d, 'the end of the object');
-  const [a, b] = [found.get(names[0]), found.get(names[1])];
-  if (a === undefined || b === undefined || found.size !== 2) throw cursor.error(message, nameAt);
-  return [a, b];
-}
-
-/** Takes a comma, if one comes next. */
-function another(cursor: JsonCursor): boolean {
-  if (cursor.peek() !== comma) return false;
-  cursor.pos++;
-  return true;
-}
-
-function putString({ cursor, out, nameAt }: Pick<WrapperSource, 'cursor' | 'out' | 'nameAt'>, text: string): void {
-  const bytes = encode(cursor, nameAt, text);
-  out.int32(bytes.length + 1);
-  out.put(bytes);
-  out.byte(0);
-}
-
-function encode(cursor: JsonCursor, nameAt: number, text: string): Uint8Array {
-  if (/\p{Surrogate}/u.test(text))
-    throw cursor.error('Half a surrogate pair stands alone; it cannot be stored.', nameAt);
-  return utf8.encode(text);
-}
-
-function fromHex(digits: string): Uint8Array {
-  const bytes = new Uint8Array(digits.length / 2);
-  for (let i = 0; i < bytes.length; i++) bytes[i] = parseInt(digits.slice(i * 2, i * 2 + 2), 16);
-  return bytes;
 }

@@ -4,7 +4,7 @@
  * everything else by type and bytes.
  */
 import { decimalParts } from './decimal.ts';
-import { elementsOf, type Slice, valueSlice } from './walk.ts';
+import { elementsOf, payloadEnd, type Slice, valueSlice } from './walk.ts';
 import { type BsonValue, Type } from './value.ts';
 
 /** Equal bytes for values that the `_id` index holds equal. Throws where an embedded document is malformed. */
@@ -48,9 +48,18 @@ function sliceKey(slice: Slice, depth: number): string {
     case Type.Array:
       if (depth < deepest) return nestedKey(slice, depth);
       return String.fromCharCode(type) + latin1(slice);
+    case Type.CodeWScope:
+      return depth < deepest ? scopedCodeKey(slice, depth) : String.fromCharCode(type) + latin1(slice);
     default:
       return String.fromCharCode(type) + latin1(slice);
   }
+}
+
+/** The scope counts as an embedded document does. */
+function scopedCodeKey({ bytes, type, start, end }: Slice, depth: number): string {
+  const scopeStart = payloadEnd(bytes, Type.String, start + 4, end);
+  const code = latin1({ bytes, type, start: start + 4, end: scopeStart });
+  return String.fromCharCode(type) + code + nestedKey({ bytes, type: Type.Object, start: scopeStart, end }, depth);
 }
 
 function nestedKey(slice: Slice, depth: number): string {

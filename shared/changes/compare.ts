@@ -7,7 +7,7 @@ import type { CompareOptions, FieldDelta, Sides } from './sides.ts';
 import { compareValue } from './three-way.ts';
 import { type Choice, writeNode } from './write.ts';
 
-export type { CompareOptions, FieldDelta, MergeClass, Sides } from './sides.ts';
+export type { CompareOptions, FieldDelta, Sides } from './sides.ts';
 export type { Choice } from './write.ts';
 
 /** What there is to adopt from one document. */

@@ -1,33 +1,11 @@
 /** Extended JSON (canonical and relaxed v2, legacy v1) from text straight to bytes. */
 import { ByteWriter } from './byte-writer.ts';
 import { wrappers } from './ejson-wrappers.ts';
-import { EjsonError, type OnDuplicate } from './ejson-error.ts';
+import type { OnDuplicate } from './ejson-error.ts';
 import { JsonCursor, type TextPosition } from './json-cursor.ts';
 import { buildDocument, elementsOf, payloadEnd } from './walk.ts';
-import { type BsonValue, sameRange, stringValue, Type } from './value.ts';
-
-/**
- * One complete Extended JSON value. Whole numbers become Int32, Int64 where they are larger, Double beyond that if it
- * holds them exactly; with a dot or exponent they are Double. Of fields that stand twice the last one is kept and
- * `onDuplicate` told. Throws {@link EjsonError}.
- */
-export function parseEjson(text: string, onDuplicate?: OnDuplicate): BsonValue {
-  const parser = new EjsonParser(text, text.charCodeAt(0) === 0xfeff ? 1 : 0, { line: 1, column: 1 });
-  const value = parser.read();
-  if (!Number.isNaN(parser.peek())) parser.failExpected('nothing more');
-  parser.report(onDuplicate);
-  return value;
-}
-
-/** A complete Extended JSON value, or the text itself as a String: how ids are written on a command line. */
-export function parseId(text: string): BsonValue {
-  try {
-    return parseEjson(text);
-  } catch (error) {
-    if (error instanceof EjsonError) return stringValue(text);
-    throw error;
-  }
-}
+import { NameHashes } from './name-hashes.ts';
+import { type BsonValue, sameRange, Type } from './value.ts';
 
 /** More levels than any server stores (180), few enough for the stack. */
 const deepest = 400;
@@ -369,23 +347,5 @@ export class EjsonParser extends JsonCursor {
     }
     out.double(near);
     return Type.Double;
-  }
-}
-
-/** Hashes of the names of one object: says which name may stand twice. */
-class NameHashes {
-  private readonly few: number[] = [];
-  private many: Set<number> | undefined;
-
-  /** Whether that hash was there before. */
-  add(hash: number): boolean {
-    if (this.many !== undefined) {
-      const { size } = this.many;
-      return this.many.add(hash).size === size;
-    }
-    if (this.few.includes(hash)) return true;
-    this.few.push(hash);
-    if (this.few.length > 32) this.many = new Set(this.few);
-    return false;
   }
 }
