@@ -11,6 +11,7 @@ export function openWindow(): BrowserWindow {
     minHeight: 640,
     title: 'Forkyard',
     show: false,
+    autoHideMenuBar: true,
     // The page draws its own title row around macOS's lights; elsewhere the system's frame stays.
     ...(process.platform === 'darwin' ? { titleBarStyle: 'hidden', trafficLightPosition: { x: 16, y: 13 } } : {}),
     // The ground colour of each theme, so that nothing flashes before the first paint.
