@@ -135,7 +135,7 @@ function run(command, args, { env = {}, quiet = false } = {}) {
   });
 }
 
-/** Whether everything built is newer than everything it is built from. */
+/** Whether everything built is newer than everything it is built from, which tests are not. */
 function isBuilt() {
   const built = path.join(root, 'dist', 'cli', 'forkyard.js');
   if (!existsSync(built)) return false;
@@ -154,7 +154,7 @@ function isBuilt() {
 function newest(paths) {
   let latest = 0;
   for (const file of paths) {
-    if (!existsSync(file)) continue;
+    if (!existsSync(file) || /\.test\.tsx?$/.test(file)) continue;
     const stat = statSync(file);
     const inside = stat.isDirectory() ? readdirSync(file).map((name) => path.join(file, name)) : [];
     latest = Math.max(latest, stat.isDirectory() ? newest(inside) : stat.mtimeMs);

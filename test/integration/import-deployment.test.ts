@@ -49,7 +49,15 @@ async function importAll(
   options: ImportOptions = {},
   uri = uriOf(encodeURIComponent(password)),
 ): Promise<ImportResult> {
-  return await importInto(clientTarget(into), parseSource(uri), options);
+  // As the engine writes: retryable writes of one session.
+  const session = into.startSession();
+  let number = 0;
+  const mark = () => ({ txnNumber: Long.fromNumber((number += 1)) });
+  try {
+    return await importInto(clientTarget(into, { session, mark }), parseSource(uri), options);
+  } finally {
+    await session.endSession();
+  }
 }
 async function failure(promise: Promise<unknown>): Promise<ForkyardError> {
   const error: unknown = await promise.then(

