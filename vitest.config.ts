@@ -1,6 +1,7 @@
 import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
+  define: { __FORKYARD_VERSION__: JSON.stringify('test') },
   test: {
     // Each integration file runs servers of its own; two cores carry two of them.
     maxWorkers: 2,

@@ -7,10 +7,11 @@ import { ForkyardError } from '../../../shared/errors.ts';
 import { History } from '../home/history.ts';
 import type { BranchRecord } from '../home/records.ts';
 import { connectionString, createAccount, dropInheritedAccounts, newAccount } from '../mongod/accounts.ts';
+import { lastWriteTime } from '../mongod/replica.ts';
 import type { OpenTransaction } from '../mongod/transactions.ts';
 import type { Server } from '../mongod/server.ts';
 import { cloneCold, type GateResult } from './fork-gate.ts';
-import { branchFolder, clusterTimeOf, startBranchServer, type LocalBranch } from './local-branch.ts';
+import { branchFolder, startBranchServer, type LocalBranch } from './local-branch.ts';
 import type { Workspace } from './workspace.ts';
 
 export interface ForkRequest {
@@ -68,7 +69,7 @@ export async function fork(workspace: Workspace, request: ForkRequest): Promise<
       dropInheritedAccounts(client, workspace.credentials.user).then(() => createAccount(client, account)),
       prepared,
     ]);
-    const forkTime = cloned?.clusterTime ?? (await clusterTimeOf(client));
+    const forkTime = cloned?.clusterTime ?? (await lastWriteTime(client));
     const ready: BranchRecord = {
       ...record,
       accounts: [account],

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { Long } from 'mongodb';
 import { sessionId } from '../adopt/apply.ts';
 import { settleNow } from '../changes/side.ts';
 import type { ImportOptions, ImportProgress, ImportResult } from '../transfer/contract.ts';
@@ -28,10 +27,8 @@ export async function importIntoBranch(
   const source = parseSource(request.source);
   const label = sourceLabel(source);
   const session = branch.client.startSession();
-  let number = 0;
   const target = clientTarget(branch.client, {
     session,
-    mark: () => ({ txnNumber: Long.fromNumber((number += 1)) }),
     signal: request.signal,
     onProgress: request.onProgress,
   });

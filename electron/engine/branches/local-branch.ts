@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { MongoClient, Timestamp } from 'mongodb';
+import type { MongoClient } from 'mongodb';
 import { Capture } from '../capture/capture.ts';
 import { canHaveImages, switchImagesOn } from '../capture/coverage.ts';
 import { readCatalog, type Catalog } from '../changes/catalog.ts';
@@ -129,9 +129,4 @@ export async function coverAll(client: MongoClient): Promise<Catalog> {
   const never = new AbortController().signal;
   await Promise.all(bare.map(({ db, name }) => switchImagesOn(client, db, name, never)));
   return catalog;
-}
-
-/** The server's present time. */
-export async function clusterTimeOf(client: MongoClient): Promise<Timestamp> {
-  return (await client.db('admin').command({ ping: 1 }))['operationTime'] as Timestamp;
 }

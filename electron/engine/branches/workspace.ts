@@ -11,10 +11,10 @@ import type { BranchRecord, LogRecord } from '../home/records.ts';
 import { newAccount, createAccount } from '../mongod/accounts.ts';
 import { serversUnder, waitForExit, type LeftServer } from '../mongod/identity.ts';
 import { GuardProcess } from '../mongod/lock-guard.ts';
-import { connectTo, initiate, reconfigure, type EngineCredentials } from '../mongod/replica.ts';
+import { connectTo, initiate, lastWriteTime, reconfigure, type EngineCredentials } from '../mongod/replica.ts';
 import { Server, serverFolder, startServer } from '../mongod/server.ts';
 import { unlock } from '../mongod/writer-lock.ts';
-import { branchFolder, clusterTimeOf, coverAll, LocalBranch, startBranchServer, type Yard } from './local-branch.ts';
+import { branchFolder, coverAll, LocalBranch, startBranchServer, type Yard } from './local-branch.ts';
 import { engineCredentials } from './secret.ts';
 
 export interface WorkspaceOptions {
@@ -168,7 +168,7 @@ export class Workspace implements Yard {
       await Promise.all([storeBaseCatalog(this.home, record._id, client), coverSoon(client)]);
     } else void coverAll(client).catch(() => undefined);
     if (!state || withBase) {
-      state = { seq: 0, token: undefined, clusterTime: await clusterTimeOf(client) };
+      state = { seq: 0, token: undefined, clusterTime: await lastWriteTime(client) };
       await history.create(state);
     }
     const branch = new LocalBranch(this, record, server, client, state);

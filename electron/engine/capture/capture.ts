@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { MongoClient, Timestamp } from 'mongodb';
 import type { Account } from '../mongod/accounts.ts';
 import { uidOf } from '../mongod/accounts.ts';
+import { lastWriteTime } from '../mongod/replica.ts';
 import type { History, ImportedKey } from '../home/history.ts';
 import type { Home } from '../home/home.ts';
 import type { CaptureState, ChangeRecord, GapRecord } from '../home/records.ts';
@@ -225,7 +226,7 @@ export class Capture {
     const { client, home, branchId, log } = this.options;
     const reason = 'The change log had rolled over before it was read.';
     log(`capture of ${branchId}: ${reason}`);
-    const now = await client.db('admin').command({ ping: 1 });
+    const now = await lastWriteTime(client);
     const from = new Date(this.state.clusterTime.t * 1000);
     await home.gaps.insertOne({
       _id: randomUUID(),
@@ -236,7 +237,7 @@ export class Capture {
       reason,
       settled: false,
     });
-    this.state = { ...this.state, clusterTime: now['operationTime'] as Timestamp, token: undefined };
+    this.state = { ...this.state, clusterTime: now, token: undefined };
     await this.note('gap', { detail: { reason, from: from.toISOString(), to: new Date().toISOString() } });
   }
 

@@ -2,6 +2,7 @@ import type { MongoClient } from 'mongodb';
 import type { Capture } from '../capture/capture.ts';
 import type { History } from '../home/history.ts';
 import type { BranchRecord } from '../home/records.ts';
+import { lastWriteTime } from '../mongod/replica.ts';
 
 /** One branch as comparing and adopting see it: they know nothing of how it is run. */
 export interface Side {
@@ -16,6 +17,5 @@ export interface Side {
  * @returns false where that took longer than `deadlineMs`.
  */
 export async function settleNow(side: Side, deadlineMs = 10_000): Promise<boolean> {
-  const reply = await side.client.db('admin').command({ ping: 1 });
-  return side.capture.settle(reply['operationTime'], deadlineMs);
+  return side.capture.settle(await lastWriteTime(side.client), deadlineMs);
 }

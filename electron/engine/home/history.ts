@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Timestamp} from 'mongodb';
+import type { Timestamp } from 'mongodb';
 import { BSON, Binary, MongoServerError, type ClientSession, type Collection, type Document } from 'mongodb';
 import { keyOf } from '../../../shared/bson/key.ts';
 import { toBase64, type BsonValue } from '../../../shared/bson/value.ts';

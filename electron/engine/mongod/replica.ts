@@ -1,4 +1,4 @@
-import { MongoClient, MongoServerError, type Document } from 'mongodb';
+import { MongoClient, MongoServerError, type Document, type Timestamp } from 'mongodb';
 import { replicaSetName, type Server } from './server.ts';
 
 /** The engine's own user, the same in every server of a workspace, random per workspace. */
@@ -96,4 +96,13 @@ async function waitForPrimary(client: MongoClient): Promise<void> {
   while ((await client.db('admin').command({ hello: 1 }))['isWritablePrimary'] !== true) {
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
+}
+
+/**
+ * The cluster time of the server's last write. From `hello`, which always tells: the `operationTime` of other replies is
+ * missing while a server that just started has not loaded the keys it signs cluster times with (seen on 6.0.5).
+ */
+export async function lastWriteTime(client: MongoClient): Promise<Timestamp> {
+  const hello = await client.db('admin').command({ hello: 1 });
+  return (hello['lastWrite'] as { opTime: { ts: Timestamp } }).opTime.ts;
 }

@@ -1,5 +1,6 @@
 import type { MongoClient, Timestamp } from 'mongodb';
 import { ForkyardError } from '../../../shared/errors.ts';
+import { lastWriteTime } from './replica.ts';
 import { endTransactions, openTransactions, type OpenTransaction } from './transactions.ts';
 
 export interface LockGuard {
@@ -61,14 +62,16 @@ export async function withWriterLock<T>(
     void endLate(client, ended).catch(() => undefined);
   }, lockPatienceMs);
   try {
-    const reply = await lock;
+    await lock;
     clearInterval(impatience);
     const locked = performance.now();
+    // Answered from memory: not held up by the lock.
+    const clusterTime = await lastWriteTime(client);
     const value = await work();
     const done = performance.now();
     return {
       value,
-      clusterTime: reply['operationTime'] as Timestamp,
+      clusterTime,
       ended,
       waitedMs: locked - asked,
       heldMs: done - locked,

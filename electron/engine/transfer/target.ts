@@ -1,4 +1,4 @@
-import type { ClientSession, Document, MongoClient } from 'mongodb';
+import { type ClientSession, type Document, Long, type MongoClient, type ServerSession } from 'mongodb';
 import { buildArray, buildDocument, field, rawElement } from '../../../shared/bson/walk.ts';
 import { type BsonValue, documentValue, sameBytes, Type, valueOf } from '../../../shared/bson/value.ts';
 import { rawFindAll, rawWrite } from '../mongod/raw.ts';
@@ -8,15 +8,14 @@ import type { ImportTarget, InsertOutcome, RefusedDocument } from './contract.ts
 export interface ClientTargetOptions {
   readonly signal?: AbortSignal;
   readonly onProgress?: ImportTarget['onProgress'];
-  /** Writes go through this session, by which capture tells them from everybody else's. */
+  /** Writes are retryable ones of this session: the oplog names it, so capture tells them from everybody else's. */
   readonly session?: ClientSession;
-  /** Fields for each write message, e.g. the number that makes it a retryable write: those carry their session. */
-  readonly mark?: () => Document;
 }
 
 /** An import target that writes through this client. */
 export function clientTarget(client: MongoClient, options: ClientTargetOptions = {}): ImportTarget {
-  const marked = { session: options.session, extra: () => options.mark?.() ?? {} };
+  const { session } = options;
+  const marked = { session, extra: () => (session ? nextRetryable(session) : {}) };
   return {
     client,
     signal: options.signal ?? new AbortController().signal,
@@ -54,6 +53,16 @@ export function clientTarget(client: MongoClient, options: ClientTargetOptions =
 }
 
 const duplicateKey = 11000;
+
+/**
+ * What makes a command a retryable write. The number goes on from the driver's own count and is kept there: sessions come
+ * from a pool and go back to it, and the server refuses a number that it has seen.
+ */
+function nextRetryable(session: ClientSession): Document {
+  const { serverSession } = session as unknown as { serverSession: ServerSession };
+  serverSession.txnNumber += 1;
+  return { txnNumber: Long.fromNumber(serverSession.txnNumber) };
+}
 
 function byId(document: Uint8Array): Document {
   return { _id: { $eq: commandValue(idOf(document)) } };
