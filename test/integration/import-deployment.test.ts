@@ -51,10 +51,8 @@ async function importAll(
 ): Promise<ImportResult> {
   // As the engine writes: retryable writes of one session.
   const session = into.startSession();
-  let number = 0;
-  const mark = () => ({ txnNumber: Long.fromNumber((number += 1)) });
   try {
-    return await importInto(clientTarget(into, { session, mark }), parseSource(uri), options);
+    return await importInto(clientTarget(into, { session }), parseSource(uri), options);
   } finally {
     await session.endSession();
   }

@@ -1,4 +1,4 @@
-import { type ClientSession, type Document, Long, type MongoClient, type ServerSession } from 'mongodb';
+import { type ClientSession, type Document, Long, type MongoClient } from 'mongodb';
 import { buildArray, buildDocument, field, rawElement } from '../../../shared/bson/walk.ts';
 import { type BsonValue, documentValue, sameBytes, Type, valueOf } from '../../../shared/bson/value.ts';
 import { rawFindAll, rawWrite } from '../mongod/raw.ts';
@@ -59,7 +59,7 @@ const duplicateKey = 11000;
  * from a pool and go back to it, and the server refuses a number that it has seen.
  */
 function nextRetryable(session: ClientSession): Document {
-  const { serverSession } = session as unknown as { serverSession: ServerSession };
+  const { serverSession } = session;
   serverSession.txnNumber += 1;
   return { txnNumber: Long.fromNumber(serverSession.txnNumber) };
 }
