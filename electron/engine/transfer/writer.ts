@@ -4,9 +4,9 @@ import { type ElementSlice, buildDocument, elements, elementsOf, rawElement } fr
 import { type BsonValue, Type, typeName, valueOf } from '../../../shared/bson/value.ts';
 import type { ImportedCollection, ImportProblem, ImportTarget, InsertOutcome, Namespace } from './contract.ts';
 
-/** Under the server's 48 MB a message with room, and small enough that two batches in flight keep memory flat. */
+/** Far under the 48 MB of a message; small enough that memory stays flat and that writing begins while reading goes on. */
 const batchBytes = 16 * 1024 * 1024;
-const batchDocuments = 10_000;
+const batchDocuments = 2_500;
 /** The server's limit for one document. */
 const maxDocumentBytes = 16 * 1024 * 1024;
 /** Problems named one by one, for each collection; the rest is counted. */
