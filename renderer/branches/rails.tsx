@@ -91,7 +91,7 @@ function Node({
   }
   return (
     <>
-      <circle className={`node node-${look}`} cx={x} cy={y} r={4.5} />
+      <circle className={`node is-${look}`} cx={x} cy={y} r={4.5} />
       {look === 'asleep' ? <path className="rail-sb" d={`M${String(x - 2)} ${String(y)}h4`} /> : null}
       {look === 'failed' ? <path className="rail-fail" d={`M${String(x - 2)} ${String(y - 2)}l4 4m0 -4l-4 4`} /> : null}
     </>

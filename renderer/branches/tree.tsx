@@ -137,7 +137,7 @@ function Row({
 
 function SecondLine({ branch }: { readonly branch: BranchRow }) {
   if (branch.parent === undefined) {
-    return <span className="cut">{branch.databases === 0 ? 'Nothing in it yet' : mainSize(branch)}</span>;
+    return <span className="cut">{branch.databases === 0 ? 'Nothing in it yet' : mainSize(branch, false)}</span>;
   }
   if (branch.state === 'starting') return <span>Starting</span>;
   if (branch.state === 'failed') {

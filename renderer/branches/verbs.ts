@@ -46,7 +46,7 @@ export function extend(branch: BranchRow): Promise<void> {
 /** Brings an expired or discarded branch back under the same URI. */
 export function bringBack(branch: BranchRow): Promise<void> {
   return told(async () => {
-    const answer = await call('branches.wake', { branch: branch.id });
+    const answer = await call('branches.wake', { branch: branch.name });
     chooseBranch(answer.branch.id);
     showToast({ tone: 'done', text: `${branch.name} is back, under the same URI` });
   });

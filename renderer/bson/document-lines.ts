@@ -49,6 +49,8 @@ export interface LinesOptions {
   readonly names?: { readonly parent: string; readonly branch: string };
 }
 
+/** Types that a value's text already shows. */
+const plainTypes: ReadonlySet<string> = new Set(['String', 'Boolean', 'Null']);
 const inlineChars = 64;
 const longestValue = 4_000;
 
@@ -252,7 +254,7 @@ class Writer {
       return;
     }
     const noteOf = (type: string): string | undefined =>
-      this.options.noteTypes === true || types[0] !== types[1] ? type : undefined;
+      types[0] !== types[1] || (this.options.noteTypes === true && !plainTypes.has(type)) ? type : undefined;
     const [old, fresh] = markBetween(from, to, base[0] === Type.String && branch[0] === Type.String);
     this.push({
       key: `${key}-`,
@@ -283,7 +285,7 @@ class Writer {
     const { parent = 'parent', branch = 'branch' } = this.options.names ?? {};
     const text = (value: BsonValue | undefined): string => (value === undefined ? 'removed' : plainText(value, 400));
     const common = { depth, tone: 'con' as const, name: name ?? 'document', changes: [index] };
-    const base = change.base === undefined ? 'no such field' : plainText(change.base, 400);
+    const base = change.base === undefined ? 'not there' : plainText(change.base, 400);
     this.push({ ...common, key: `${key}!base`, pieces: [{ text: base }], note: 'base', box: true });
     this.push({
       ...common,

@@ -1,6 +1,6 @@
-import { useVirtualizer } from '@tanstack/react-virtual';
 import { useRef } from 'react';
 import type { CSSProperties, ReactNode } from 'react';
+import { useVirtualRows } from '../shell/virtual-rows.ts';
 import type { Line } from './document-lines.ts';
 
 const signs = { plain: '', fold: '', add: '+', rem: '−', mod: '~', con: '!' } as const;
@@ -35,12 +35,12 @@ export function DocumentView({
   readonly current?: string | undefined;
 }) {
   const scroller = useRef<HTMLDivElement>(null);
-  const virtual = useVirtualizer({
+  const virtual = useVirtualRows({
+    scroller,
     count: lines.length,
-    getScrollElement: () => scroller.current,
-    estimateSize: () => 20,
+    height: () => 20,
+    keyOf: (index) => lines[index]?.key ?? index,
     overscan: 20,
-    getItemKey: (index) => lines[index]?.key ?? index,
   });
   return (
     <div

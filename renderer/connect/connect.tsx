@@ -88,7 +88,7 @@ export function Connect({ branch }: { readonly branch: BranchRow }) {
     const stop = new AbortController();
     call(
       'branches.uri',
-      { branch: branch.id, ...(actor === undefined ? {} : { actor }) },
+      { branch: branch.name, ...(actor === undefined ? {} : { actor }) },
       { signal: stop.signal },
     ).then(
       (next) => {
@@ -102,7 +102,7 @@ export function Connect({ branch }: { readonly branch: BranchRow }) {
     return () => {
       stop.abort();
     };
-  }, [branch.id, branch.state, actor, ended]);
+  }, [branch.name, branch.state, actor, ended]);
 
   if (ended) {
     return (

@@ -1,8 +1,8 @@
-import { useVirtualizer } from '@tanstack/react-virtual';
 import { useEffect, useMemo, useRef } from 'react';
 import type { KeyboardEvent } from 'react';
 import { listKey } from '../shell/list-keys.ts';
 import { useNow } from '../shell/time.ts';
+import { useVirtualRows } from '../shell/virtual-rows.ts';
 import { isHeld, loadOlder, setAway } from './feed.ts';
 import type { Feed } from './feed.ts';
 import { FeedRowView } from './feed-row.tsx';
@@ -10,6 +10,8 @@ import type { FeedRow } from './rows.ts';
 
 const rowHeight = 28;
 const gapHeight = 52;
+/** The column heads stay in view above the rows. */
+const headHeight = 24;
 /** Scrolled by less than this, the view still counts as being at the newest row. */
 const atTop = 4;
 
@@ -35,12 +37,13 @@ export function FeedList({
     () => new Set(feed.changes.map((change) => change.ns?.split('.')[0])).size > 1,
     [feed.changes],
   );
-  const virtual = useVirtualizer({
+  const virtual = useVirtualRows({
+    scroller,
     count: rows.length,
-    getScrollElement: () => scroller.current,
-    estimateSize: (index) => (rows[index]?.kind === 'gap' ? gapHeight : rowHeight),
-    getItemKey: (index) => rows[index]?.key ?? index,
+    height: (index) => (rows[index]?.kind === 'gap' ? gapHeight : rowHeight),
+    keyOf: (index) => rows[index]?.key ?? index,
     overscan: 8,
+    headPx: headHeight,
   });
   const items = virtual.getVirtualItems();
   const last = items.at(-1)?.index ?? 0;
@@ -85,7 +88,9 @@ export function FeedList({
       aria-rowcount={rows.length + 1}
       aria-activedescendant={at < 0 ? undefined : rowId(rows[at])}
       tabIndex={0}
+      ref={scroller}
       onKeyDown={onKeyDown}
+      onScroll={onScroll}
     >
       <div className="frow fhead" role="row" aria-rowindex={1}>
         <span role="columnheader">
@@ -98,26 +103,24 @@ export function FeedList({
           Age
         </span>
       </div>
-      <div className="feed-scroll" ref={scroller} onScroll={onScroll} role="rowgroup" tabIndex={-1}>
-        <div className="feed-all" role="presentation" style={{ height: virtual.getTotalSize() }}>
-          {items.map((item) => {
-            const row = rows[item.index];
-            return row === undefined ? null : (
-              <FeedRowView
-                key={item.key}
-                id={rowId(row)}
-                row={row}
-                index={item.index + 2}
-                top={item.start}
-                now={now}
-                selected={row.kind !== 'group' && row.change.seq === selected}
-                manyDatabases={manyDatabases}
-                onSelect={onSelect}
-                onToggle={onToggle}
-              />
-            );
-          })}
-        </div>
+      <div className="feed-all" role="rowgroup" style={{ height: virtual.getTotalSize() }}>
+        {items.map((item) => {
+          const row = rows[item.index];
+          return row === undefined ? null : (
+            <FeedRowView
+              key={item.key}
+              id={rowId(row)}
+              row={row}
+              index={item.index + 2}
+              top={item.start - headHeight}
+              now={now}
+              selected={row.kind !== 'group' && row.change.seq === selected}
+              manyDatabases={manyDatabases}
+              onSelect={onSelect}
+              onToggle={onToggle}
+            />
+          );
+        })}
       </div>
       {rows.length === 0 ? <p className="feed-none">No write fits the filter.</p> : null}
     </div>

@@ -17,7 +17,9 @@ const paintMs = 100;
 const longPollMs = 25_000;
 
 export interface Feed {
+  /** Id of the branch. */
   readonly branch: string;
+  readonly name: string;
   /** Shown rows, ascending and without holes between them. */
   readonly changes: readonly Change[];
   /** The newest sequence the engine has told of; above the last shown one while the view is held. */
@@ -49,7 +51,7 @@ export function followBranch(branch: BranchRow): () => void {
   if (useFeed.getState().feed?.branch !== branch.id) {
     held = [];
     stale = false;
-    useFeed.setState({ feed: emptyFeed(branch.id) });
+    useFeed.setState({ feed: emptyFeed(branch) });
   }
   void follow(branch, stop.signal);
   return () => {
@@ -100,7 +102,7 @@ export async function loadOlder(): Promise<void> {
   if (feed === undefined || first === undefined || feed.loadingOlder || feed.reachedStart) return;
   update({ loadingOlder: true });
   try {
-    const page = await call('changes.page', { branch: feed.branch, before: first.seq, limit: pageRows });
+    const page = await call('changes.page', { branch: feed.name, before: first.seq, limit: pageRows });
     const now = useFeed.getState().feed;
     if (now?.branch !== feed.branch || now.changes[0]?.seq !== first.seq) return;
     const changes = [...page.changes, ...now.changes];
@@ -113,9 +115,10 @@ export async function loadOlder(): Promise<void> {
   }
 }
 
-function emptyFeed(branch: string): Feed {
+function emptyFeed({ id, name }: BranchRow): Feed {
   return {
-    branch,
+    branch: id,
+    name,
     changes: [],
     head: 0,
     pausedAt: undefined,
@@ -136,7 +139,7 @@ async function follow(branch: BranchRow, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     try {
       cursor ??= await start(branch, signal);
-      const input = { branch: branch.id, after: cursor, limit: 2_000, waitMs: longPollMs };
+      const input = { branch: branch.name, after: cursor, limit: 2_000, waitMs: longPollMs };
       const page = await call('changes.page', input, { signal });
       if (isAborted(signal)) return;
       cursor = page.changes.at(-1)?.seq ?? cursor;
@@ -159,17 +162,17 @@ function isAborted(signal: AbortSignal): boolean {
 async function start(branch: BranchRow, signal: AbortSignal): Promise<number> {
   const { feed } = useFeed.getState();
   if (feed?.loaded === true && feed.error === undefined) return stale ? feed.head : (held.at(-1)?.seq ?? lastShown());
-  return loadHead(branch.id, signal);
+  return loadHead(branch, signal);
 }
 
 /** Replaces what is shown by the newest rows. Answers the last sequence. */
-async function loadHead(branch: string, signal?: AbortSignal): Promise<number> {
+async function loadHead({ id, name }: Pick<BranchRow, 'id' | 'name'>, signal?: AbortSignal): Promise<number> {
   const options = signal === undefined ? {} : { signal };
-  const probe = await call('changes.page', { branch, after: 0, limit: 1 }, options);
-  const page = await call('changes.page', { branch, before: probe.last + 1, limit: pageRows }, options);
+  const probe = await call('changes.page', { branch: name, after: 0, limit: 1 }, options);
+  const page = await call('changes.page', { branch: name, before: probe.last + 1, limit: pageRows }, options);
   const last = page.changes.at(-1)?.seq ?? probe.last;
   const reachedStart = page.changes.length < pageRows;
-  if (useFeed.getState().feed?.branch === branch) {
+  if (useFeed.getState().feed?.branch === id) {
     update({ changes: page.changes, head: last, loaded: true, reachedStart, error: undefined });
   }
   return last;
@@ -194,7 +197,7 @@ function flush(): void {
   const { feed } = useFeed.getState();
   if (feed === undefined || reloading) return;
   if (stale) {
-    void reload(feed.branch);
+    void reload(feed);
     return;
   }
   if (held.length === 0) return;
@@ -204,12 +207,12 @@ function flush(): void {
   update({ changes, reachedStart: feed.reachedStart && changes[0]?.seq === feed.changes[0]?.seq });
 }
 
-async function reload(branch: string): Promise<void> {
+async function reload({ branch, name }: Feed): Promise<void> {
   reloading = true;
   stale = false;
   held = [];
   try {
-    await loadHead(branch);
+    await loadHead({ id: branch, name });
   } catch (error) {
     stale = true;
     if (!isConnectionLoss(error)) update({ error: errorBody(error) });

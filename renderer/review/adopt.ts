@@ -6,7 +6,7 @@ import { reviewOf } from './review.ts';
 import { partialDocuments, planTargets } from './selection.ts';
 
 /** Items read for the dialog; a longer plan says how many more there are. */
-const itemsRead = 2_000;
+const itemsRead = 1_000;
 
 export interface AdoptPlan {
   readonly plan: string;
@@ -19,7 +19,7 @@ export interface AdoptPlan {
 }
 
 /** Stores a plan of what is chosen and decided for a branch. Nothing runs yet. Throws the engine's errors. */
-export async function createPlan(branch: BranchRow, parentName: string): Promise<AdoptPlan> {
+export async function createPlan(branch: Pick<BranchRow, 'id' | 'name'>, parentName: string): Promise<AdoptPlan> {
   const { diff, selection, decisions, conflicts } = reviewOf(branch.id);
   const fields = await fieldsOfPartial(branch, partialDocuments(selection));
   const targets = planTargets(
@@ -29,31 +29,28 @@ export async function createPlan(branch: BranchRow, parentName: string): Promise
     (ns, id) => fields.get(`${ns}\n${id}`) ?? [],
   );
   const take = planDecisions(decisions, conflicts, { parent: parentName, branch: branch.name });
-  const created = await call('plan.create', { branch: branch.id, ...targets, ...(take.length === 0 ? {} : { take }) });
+  const created = await call('plan.create', {
+    branch: branch.name,
+    ...targets,
+    ...(take.length === 0 ? {} : { take }),
+  });
   const { items, mongosh } = await readItems(created.plan);
   return { ...created, read: items, mongosh };
 }
 
 /** The changed fields of partly chosen documents as they are now, so that none slips in or out. */
 async function fieldsOfPartial(
-  branch: BranchRow,
+  branch: Pick<BranchRow, 'id' | 'name'>,
   documents: readonly { readonly ns: string; readonly id: Bson }[],
 ): Promise<Map<string, readonly FieldPath[]>> {
   const fields = new Map<string, readonly FieldPath[]>();
   for (const { ns, id } of documents) {
-    const { change } = await call('diff.document', { branch: branch.id, ns, id });
+    const { change } = await call('diff.document', { branch: branch.name, ns, id });
     fields.set(`${ns}\n${id}`, change?.fields.map((field) => field.path) ?? []);
   }
   return fields;
 }
 
 async function readItems(plan: string): Promise<Output<'plan.items'>> {
-  const first = await call('plan.items', { plan, limit: 1_000 });
-  const items = [...first.items];
-  while (items.length > 0 && items.length % 1_000 === 0 && items.length < itemsRead) {
-    const more = await call('plan.items', { plan, after: items.length, limit: 1_000 });
-    if (more.items.length === 0) break;
-    items.push(...more.items);
-  }
-  return { items, mongosh: first.mongosh };
+  return call('plan.items', { plan, limit: itemsRead });
 }

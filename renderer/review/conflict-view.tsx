@@ -26,7 +26,10 @@ export function ConflictView({ branch, review }: { readonly branch: BranchRow; r
   const tally = tallyOf(review);
   const decide = (place: ConflictPlace, side: Side): void => {
     updateReview(branch.id, { decisions: withDecision(reviewOf(branch.id).decisions, place, side) });
-    setCurrent(placeKey(place));
+    // On to the next one that is open, round the end.
+    const at = places.findIndex((one) => placeKey(one) === placeKey(place));
+    const rest = [...places.slice(at + 1), ...places.slice(0, at)];
+    setCurrent(keyOf(rest.find((one) => decisionOf(review.decisions, one) === undefined) ?? place));
   };
   const move = (by: 1 | -1): void => {
     const at = places.findIndex((place) => placeKey(place) === currentKey);
@@ -195,11 +198,11 @@ function ConflictDocument({
       {others.map((field) => (
         <tr key={JSON.stringify(field.path)} className="auto">
           <td className="cut">{pathText(field.path)}</td>
-          <td className="cut">{sideText(field.base)}</td>
-          <td className="side-col quiet cut">{sideText(field.parent)}</td>
-          <td className="side-col cut">{sideText(field.branch)}</td>
+          <td className="cut">{sideText(field.base, undefined)}</td>
+          <td className="side-col quiet cut">{sideText(field.parent, field.base)}</td>
+          <td className="side-col cut">{sideText(field.branch, field.base)}</td>
           <td className="result-col cut">
-            {sideText(field.branch)}{' '}
+            {sideText(field.branch, field.base)}{' '}
             <span className="lbl">{field.class === 'convergent' ? 'alike' : `only in ${names.branch}`}</span>
           </td>
         </tr>
@@ -227,11 +230,11 @@ function PlaceRow({
       type="button"
       className={taken === side ? 'opt on' : 'opt'}
       aria-pressed={taken === side}
-      aria-label={`Take ${names[side]} for ${path}: ${sideText(place[side])}`}
+      aria-label={`Take ${names[side]} for ${path}: ${sideText(place[side], place.base)}`}
       onClick={() => onDecide(place, side)}
     >
       <span className="rad" />
-      <span className="cut">{sideText(place[side])}</span>
+      <span className="cut">{sideText(place[side], place.base)}</span>
     </button>
   );
   const result = taken === undefined ? undefined : place[taken];
@@ -240,7 +243,7 @@ function PlaceRow({
       <th scope="row" className="cut path">
         {path}
       </th>
-      <td className="cut">{sideText(place.base)}</td>
+      <td className="cut">{sideText(place.base, undefined)}</td>
       <td>{option('parent')}</td>
       <td>{option('branch')}</td>
       <td>
@@ -249,7 +252,7 @@ function PlaceRow({
             <span className="res todo">Pick a side</span>
           ) : (
             <span className="res">
-              <span className="cut">{sideText(result)}</span>
+              <span className="cut">{sideText(result, place.base)}</span>
               {result === undefined ? null : <span className="type">{typeName(fromBase64(result))}</span>}
               <span className="from">{names[taken]}</span>
             </span>
@@ -264,8 +267,9 @@ function PlaceRow({
   );
 }
 
-function sideText(bson: string | undefined): string {
-  if (bson === undefined) return '− removed';
+/** A side's value; one that is missing was removed, or was never there. */
+function sideText(bson: string | undefined, base: string | undefined): string {
+  if (bson === undefined) return base === undefined ? 'not there' : '− removed';
   const value = fromBase64(bson);
   return typeName(value) === 'Object' ? plural(fieldCount(value), 'field') : plainBson(bson, 120);
 }

@@ -216,7 +216,7 @@ function moveDocument(branch: BranchRow, review: ReviewState, by: number): void 
   const documents = review.list?.documents ?? [];
   const at = documents.findIndex((one) => one.id === review.document?.id && one.ns === review.document.ns);
   const next = documents[Math.min(documents.length - 1, Math.max(0, at + by))];
-  if (next !== undefined) void openDocument(branch.id, next.ns, next.id);
+  if (next !== undefined) void openDocument(branch, next.ns, next.id);
 }
 
 function placeChange(field: z.infer<typeof FieldChange>): PlaceChange {

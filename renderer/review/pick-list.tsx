@@ -1,4 +1,3 @@
-import { useVirtualizer } from '@tanstack/react-virtual';
 import { useEffect, useRef } from 'react';
 import type { KeyboardEvent } from 'react';
 import type { BranchRow, DocumentChange, Output } from '../../shared/api.ts';
@@ -9,6 +8,7 @@ import { Icon } from '../shell/icons.tsx';
 import { listKey } from '../shell/list-keys.ts';
 import { Counts, KindMark } from '../shell/marks.tsx';
 import { count, plural } from '../shell/numbers.ts';
+import { useVirtualRows } from '../shell/virtual-rows.ts';
 import { isDecided } from './decisions.ts';
 import { loadMoreDocuments, openCollection, openDocument, select } from './review.ts';
 import type { ReviewState } from './review.ts';
@@ -127,7 +127,7 @@ function CollectionRow({
         type="button"
         className="prow-open mono cut"
         aria-current={here}
-        onClick={() => void openCollection(branch.id, row.ns)}
+        onClick={() => void openCollection(branch, row.ns)}
       >
         {collectionName(row.ns, manyDatabases)}
       </button>
@@ -140,20 +140,21 @@ const rowHeight = 28;
 
 function Documents({ branch, review }: ListProps) {
   const { ns, list, conflictsOnly, document } = review;
+  const { id, name } = branch;
   const scroller = useRef<HTMLDivElement>(null);
   const documents = list?.documents ?? [];
-  const virtual = useVirtualizer({
+  const virtual = useVirtualRows({
+    scroller,
     count: documents.length,
-    getScrollElement: () => scroller.current,
-    estimateSize: () => rowHeight,
-    getItemKey: (index) => documents[index]?.id ?? index,
+    height: () => rowHeight,
+    keyOf: (index) => documents[index]?.id ?? index,
     overscan: 10,
   });
   const items = virtual.getVirtualItems();
   const last = items.at(-1)?.index ?? 0;
   useEffect(() => {
-    if (last >= documents.length - 40) void loadMoreDocuments(branch.id);
-  }, [last, documents.length, branch.id]);
+    if (last >= documents.length - 40) void loadMoreDocuments({ id, name });
+  }, [last, documents.length, id, name]);
   const at = documents.findIndex((one) => one.id === document?.id && one.ns === document.ns);
   useEffect(() => {
     if (at >= 0) virtual.scrollToIndex(at);
@@ -169,7 +170,7 @@ function Documents({ branch, review }: ListProps) {
     const current = documents[at];
     const next = listKey(event, Math.max(0, at), documents.length, page);
     const target = next === undefined ? undefined : documents[next];
-    if (target !== undefined) void openDocument(branch.id, target.ns, target.id);
+    if (target !== undefined) void openDocument(branch, target.ns, target.id);
     else if (event.key === ' ' && current !== undefined) toggleDocument(branch, review, current);
     else return;
     event.preventDefault();
@@ -189,7 +190,7 @@ function Documents({ branch, review }: ListProps) {
             icon="filter"
             label="Only documents with conflicts"
             aria-pressed={conflictsOnly}
-            onClick={() => void openCollection(branch.id, ns, !conflictsOnly)}
+            onClick={() => void openCollection(branch, ns, !conflictsOnly)}
           />
         )}
       </div>
@@ -249,7 +250,7 @@ function DocumentRow({
       aria-rowindex={index + 1}
       aria-selected={current}
       style={{ transform: `translateY(${String(top)}px)` }}
-      onClick={() => void openDocument(branch.id, change.ns, change.id)}
+      onClick={() => void openDocument(branch, change.ns, change.id)}
     >
       <span role="gridcell" className="cell">
         <TriStateBox

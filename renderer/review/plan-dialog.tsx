@@ -36,25 +36,21 @@ function OpenPlan({ branch }: { readonly branch: BranchRow }) {
   const [busy, setBusy] = useState(false);
   const adopt = useRef<HTMLButtonElement>(null);
 
-  const prepare = useCallback(
-    async (again: boolean): Promise<void> => {
-      setPlan(undefined);
-      setMoved(undefined);
-      setError(undefined);
-      try {
-        if (again) await refreshReview(branch.id);
-        setPlan(await createPlan(branch, parentName));
-      } catch (failure) {
-        setError(errorBody(failure));
-      }
-    },
-    // A branch row is new with each write to it; the plan is for the branch.
-    // eslint-disable-next-line react-hooks/exhaustive-deps
-    [branch.id, parentName],
+  const { id, name } = branch;
+  const load = useCallback(
+    () => createPlan({ id, name }, parentName).then(setPlan, (failure: unknown) => setError(errorBody(failure))),
+    [id, name, parentName],
   );
   useEffect(() => {
-    void prepare(false);
-  }, [prepare]);
+    void load();
+  }, [load]);
+  const compareAgain = async (): Promise<void> => {
+    setPlan(undefined);
+    setMoved(undefined);
+    setError(undefined);
+    await refreshReview({ id, name });
+    await load();
+  };
   const ready = plan !== undefined && plan.items > 0;
   useEffect(() => {
     if (ready) adopt.current?.focus();
@@ -67,7 +63,7 @@ function OpenPlan({ branch }: { readonly branch: BranchRow }) {
       const { applied, entry } = await call('plan.apply', { plan: plan.plan });
       closeDialog();
       tellAdopted(branch, applied, entry);
-      await refreshReview(branch.id);
+      await refreshReview({ id, name });
     } catch (failure) {
       const body = errorBody(failure);
       if (body.code === 'plan_stale') setMoved(movedOf(body));
@@ -98,7 +94,7 @@ function OpenPlan({ branch }: { readonly branch: BranchRow }) {
             Cancel <kbd aria-hidden="true">Esc</kbd>
           </Button>
           {moved !== undefined || error !== undefined ? (
-            <Button look="primary" size="medium" icon="refresh" onClick={() => void prepare(true)}>
+            <Button look="primary" size="medium" icon="refresh" onClick={() => void compareAgain()}>
               Compare again
             </Button>
           ) : (

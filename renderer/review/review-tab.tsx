@@ -120,6 +120,7 @@ function NoChanges({ branch, review }: { readonly branch: BranchRow; readonly re
 function useFreshReview(branch: BranchRow): void {
   const parentSeq = useApp((app) => parentOf(app.branches, branch)?.seq);
   const open = useApp((app) => app.connection.kind === 'open');
+  const { id, name, seq, state: branchState } = branch;
   const state = useRef<{ running: boolean; again: boolean }>({ running: false, again: false });
   useEffect(() => {
     if (!open) return;
@@ -132,7 +133,7 @@ function useFreshReview(branch: BranchRow): void {
       now.running = true;
       do {
         now.again = false;
-        await refreshReview(branch.id);
+        await refreshReview({ id, name });
       } while (now.again);
       now.running = false;
     };
@@ -140,5 +141,5 @@ function useFreshReview(branch: BranchRow): void {
     return () => {
       clearTimeout(timer);
     };
-  }, [branch.id, branch.seq, branch.state, parentSeq, open]);
+  }, [id, name, seq, branchState, parentSeq, open]);
 }

@@ -1,5 +1,5 @@
 import { create } from 'zustand';
-import type { Bson, DocumentChange, Output } from '../../shared/api.ts';
+import type { Bson, BranchRow, DocumentChange, Output } from '../../shared/api.ts';
 import { errorBody } from '../../shared/errors.ts';
 import type { ErrorBody } from '../../shared/errors.ts';
 import { call, isConnectionLoss } from '../store/engine.ts';
@@ -95,60 +95,63 @@ export function undoSelect(branch: string): void {
   if (selection !== undefined) updateReview(branch, { selection, past: past.slice(0, -1) });
 }
 
+/** The engine names branches by name, the window by id. */
+type Named = Pick<BranchRow, 'id' | 'name'>;
+
 /** Lists the documents of a collection. */
-export async function openCollection(branch: string, ns: string, conflictsOnly = false): Promise<void> {
-  updateReview(branch, { ns, list: undefined, conflictsOnly });
-  await attempt(branch, async () => {
+export async function openCollection(branch: Named, ns: string, conflictsOnly = false): Promise<void> {
+  updateReview(branch.id, { ns, list: undefined, conflictsOnly });
+  await attempt(branch.id, async () => {
     const list = await readList(branch, ns, conflictsOnly, pageDocuments);
-    const now = reviewOf(branch);
-    if (now.ns === ns && now.conflictsOnly === conflictsOnly) updateReview(branch, { list });
+    const now = reviewOf(branch.id);
+    if (now.ns === ns && now.conflictsOnly === conflictsOnly) updateReview(branch.id, { list });
     const [first] = list.documents;
-    if (first !== undefined && reviewOf(branch).document?.ns !== ns) await openDocument(branch, ns, first.id);
+    if (first !== undefined && reviewOf(branch.id).document?.ns !== ns) await openDocument(branch, ns, first.id);
   });
 }
 
 /** Reads one document's three sides. */
-export async function openDocument(branch: string, ns: string, id: Bson): Promise<void> {
-  await attempt(branch, async () => {
-    const answer = await call('diff.document', { branch, ns, id });
-    updateReview(branch, { document: { ...answer, ns, id } });
+export async function openDocument(branch: Named, ns: string, id: Bson): Promise<void> {
+  await attempt(branch.id, async () => {
+    const answer = await call('diff.document', { branch: branch.name, ns, id });
+    updateReview(branch.id, { document: { ...answer, ns, id } });
   });
 }
 
 const loadingMore = new Set<string>();
 
-export async function loadMoreDocuments(branch: string): Promise<void> {
-  const { ns, list, conflictsOnly } = reviewOf(branch);
-  if (ns === undefined || list?.next === undefined || loadingMore.has(branch)) return;
-  loadingMore.add(branch);
+export async function loadMoreDocuments(branch: Named): Promise<void> {
+  const { ns, list, conflictsOnly } = reviewOf(branch.id);
+  if (ns === undefined || list?.next === undefined || loadingMore.has(branch.id)) return;
+  loadingMore.add(branch.id);
   try {
-    await attempt(branch, async () => {
+    await attempt(branch.id, async () => {
       const more = await readList(branch, ns, conflictsOnly, pageDocuments, list.next);
       // Another list, or a refreshed one, has taken this one's place meanwhile.
-      if (reviewOf(branch).list !== list) return;
-      updateReview(branch, { list: { documents: [...list.documents, ...more.documents], next: more.next } });
+      if (reviewOf(branch.id).list !== list) return;
+      updateReview(branch.id, { list: { documents: [...list.documents, ...more.documents], next: more.next } });
     });
   } finally {
-    loadingMore.delete(branch);
+    loadingMore.delete(branch.id);
   }
 }
 
 /** Compares again and shows what there is now; selection, decisions and the place in the list stay. */
-export async function refreshReview(branch: string): Promise<void> {
-  updateReview(branch, { refreshing: true });
-  await attempt(branch, async () => {
-    const diff = await call('diff.get', { branch, summary: true });
-    const before = reviewOf(branch);
+export async function refreshReview(branch: Named): Promise<void> {
+  updateReview(branch.id, { refreshing: true });
+  await attempt(branch.id, async () => {
+    const diff = await call('diff.get', { branch: branch.name, summary: true });
+    const before = reviewOf(branch.id);
     const conflicts = await readConflicts(branch, diff);
     const namespaces = diff.summary.map((row) => row.ns);
     const ns = before.ns !== undefined && namespaces.includes(before.ns) ? before.ns : namespaces[0];
     const wanted = Math.min(refreshDocuments, Math.max(pageDocuments, before.list?.documents.length ?? 0));
     const list = ns === undefined ? undefined : await readList(branch, ns, before.conflictsOnly, wanted);
     const document = await rereadDocument(branch, before, list, ns);
-    const now = reviewOf(branch);
+    const now = reviewOf(branch.id);
     const sameList = now.ns === before.ns && now.conflictsOnly === before.conflictsOnly;
     const sameDocument = now.document === before.document;
-    updateReview(branch, {
+    updateReview(branch.id, {
       diff,
       conflicts,
       decisions: keepDecisions(now.decisions, conflicts),
@@ -157,26 +160,26 @@ export async function refreshReview(branch: string): Promise<void> {
       ...(sameDocument ? { document } : {}),
     });
   });
-  updateReview(branch, { refreshing: false });
+  updateReview(branch.id, { refreshing: false });
 }
 
-async function attempt(branch: string, run: () => Promise<void>): Promise<void> {
+async function attempt(id: string, run: () => Promise<void>): Promise<void> {
   try {
     await run();
   } catch (error) {
-    if (!isConnectionLoss(error)) updateReview(branch, { error: errorBody(error) });
+    if (!isConnectionLoss(error)) updateReview(id, { error: errorBody(error) });
   }
 }
 
 async function readList(
-  branch: string,
+  branch: Named,
   ns: string,
   conflictsOnly: boolean,
   limit: number,
   after?: string,
 ): Promise<DocumentList> {
   const diff = await call('diff.get', {
-    branch,
+    branch: branch.name,
     only: [{ ns }],
     limit,
     ...(conflictsOnly ? { conflictsOnly } : {}),
@@ -185,26 +188,26 @@ async function readList(
   return { documents: diff.documents, next: diff.next };
 }
 
-async function readConflicts(branch: string, diff: Output<'diff.get'>): Promise<readonly DocumentChange[]> {
+async function readConflicts(branch: Named, diff: Output<'diff.get'>): Promise<readonly DocumentChange[]> {
   if (diff.summary.every((row) => row.conflicts === 0)) return [];
-  const answer = await call('diff.get', { branch, conflictsOnly: true, limit: conflictsAtMost });
+  const answer = await call('diff.get', { branch: branch.name, conflictsOnly: true, limit: conflictsAtMost });
   return answer.documents.filter((document) => document.conflict);
 }
 
 /** The open document as it is now; where it is no change any more, the first of the list. */
 async function rereadDocument(
-  branch: string,
+  branch: Named,
   before: ReviewState,
   list: DocumentList | undefined,
   ns: string | undefined,
 ): Promise<DocumentReview | undefined> {
   const open = before.document;
   if (open !== undefined) {
-    const answer = await call('diff.document', { branch, ns: open.ns, id: open.id });
+    const answer = await call('diff.document', { branch: branch.name, ns: open.ns, id: open.id });
     if (answer.change !== undefined) return { ...answer, ns: open.ns, id: open.id };
   }
   const first = list?.documents[0];
   if (first === undefined || ns === undefined) return undefined;
-  const answer = await call('diff.document', { branch, ns, id: first.id });
+  const answer = await call('diff.document', { branch: branch.name, ns, id: first.id });
   return { ...answer, ns, id: first.id };
 }

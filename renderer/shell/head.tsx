@@ -61,14 +61,14 @@ function origin(branch: BranchRow): string {
       ? `forked from ${branch.parent}`
       : `forked from ${branch.parent} at ${clock(branch.forkedAt)}`;
   }
-  return mainSize(branch);
+  return mainSize(branch, true);
 }
 
-/** `3 databases, 1.2 GB` */
-export function mainSize(branch: BranchRow): string {
+/** `3 databases, 1.2 GB`, with the number of documents where there is room for it. */
+export function mainSize(branch: BranchRow, withDocuments: boolean): string {
   const parts = [
     branch.databases === undefined ? '' : plural(branch.databases, 'database'),
-    branch.documents === undefined ? '' : plural(branch.documents, 'document'),
+    branch.documents === undefined || !withDocuments ? '' : plural(branch.documents, 'document'),
     branch.sizeBytes === undefined ? '' : bytes(branch.sizeBytes),
   ];
   return parts.filter((part) => part !== '').join(', ');

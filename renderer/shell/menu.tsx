@@ -1,4 +1,5 @@
 import { ContextMenu, DropdownMenu } from 'radix-ui';
+import { useState } from 'react';
 import type { ReactNode } from 'react';
 import { Icon } from './icons.tsx';
 import type { IconName } from './icons.tsx';
@@ -21,10 +22,11 @@ export function WithContextMenu({
   readonly entries: readonly MenuEntry[];
   readonly children: ReactNode;
 }) {
+  const [home, setHome] = useState<HTMLElement | null>(null);
   return (
-    <ContextMenu.Root modal={false}>
+    <ContextMenu.Root modal={false} onOpenChange={() => setHome(menuHome(null))}>
       <ContextMenu.Trigger asChild>{children}</ContextMenu.Trigger>
-      <ContextMenu.Portal>
+      <ContextMenu.Portal container={home}>
         <ContextMenu.Content className="menu">
           {entries.map((entry) => (
             <ContextMenu.Item key={entry.id} className="menu-item" onSelect={entry.run}>
@@ -35,6 +37,11 @@ export function WithContextMenu({
       </ContextMenu.Portal>
     </ContextMenu.Root>
   );
+}
+
+/** Menus open inside a landmark: in the dialog that holds their button, which alone can be used then, else in the main area. */
+function menuHome(trigger: HTMLElement | null): HTMLElement | null {
+  return trigger?.closest<HTMLElement>('[role=dialog]') ?? document.querySelector('main');
 }
 
 function MenuLine({ title, icon, keys }: MenuEntry) {
@@ -71,17 +78,19 @@ export function Pick({
   readonly id?: string;
 }) {
   const chosen = items.find((item) => item.value === value);
+  const [trigger, setTrigger] = useState<HTMLElement | null>(null);
   return (
     <DropdownMenu.Root modal={false}>
       <DropdownMenu.Trigger
         id={id}
+        ref={setTrigger}
         className={wide ? 'field field-ink select' : 'btn btn-s'}
         aria-label={`${label}: ${chosen?.text ?? value}`}
       >
         <span className="cut pick-label">{chosen?.label ?? value}</span>
         <Icon name="choose" small />
       </DropdownMenu.Trigger>
-      <DropdownMenu.Portal>
+      <DropdownMenu.Portal container={menuHome(trigger)}>
         <DropdownMenu.Content className="menu" align="start" sideOffset={4}>
           <DropdownMenu.RadioGroup value={value} onValueChange={onChange}>
             {items.map((item) => (

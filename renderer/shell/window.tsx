@@ -49,7 +49,7 @@ function Workspace() {
     .filter((part) => part !== '')
     .at(-1);
   return (
-    <div className="chrome">
+    <div className="chrome" role="region" aria-label="Workspace">
       <span className="workspace cut" title={data}>
         {name ?? 'Forkyard'}
       </span>
@@ -81,7 +81,10 @@ function useShortcuts(): void {
   }, []);
 }
 
-/** A focused button takes Space and Enter itself. */
+/** A focused button takes Space and Enter itself; a tab that is open already has no use for them. */
 function isOnControl(event: KeyboardEvent): boolean {
-  return event.target instanceof HTMLElement && event.target.closest('button, a[href], [role=menuitem]') !== null;
+  return (
+    event.target instanceof HTMLElement &&
+    event.target.closest('button:not([role=tab]), a[href], [role=menuitem]') !== null
+  );
 }

@@ -44,7 +44,7 @@ export function ImportForm({ job, onDone }: { readonly job: ImportJob; readonly 
       }}
     >
       <label htmlFor={`${id}-source`} className="soft">
-        A running MongoDB, which is only read from, or a JSON or NDJSON file
+        A running MongoDB, or a JSON or NDJSON file. Only read from.
       </label>
       <div className="import-line">
         <div className="field field-ink">
