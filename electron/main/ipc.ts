@@ -1,5 +1,5 @@
 import { BrowserWindow, clipboard, dialog, ipcMain } from 'electron';
-import type { IpcMainInvokeEvent, WebFrameMain } from 'electron';
+import type { IpcMainInvokeEvent, WebContents, WebFrameMain } from 'electron';
 import { errorBody } from '../../shared/errors.ts';
 import type { EngineProcess } from './engine-process.ts';
 import { appOrigin } from './protocol.ts';
@@ -7,21 +7,17 @@ import { appOrigin } from './protocol.ts';
 /** The ports that were handed to a window, so that it can be told when they are dead. */
 export class Connections {
   #last = 0;
-  readonly #open = new Map<number, WebFrameMain>();
+  readonly #open = new Map<number, WebContents>();
 
-  add(frame: WebFrameMain): number {
-    this.#open.set((this.#last += 1), frame);
+  add(contents: WebContents): number {
+    this.#open.set((this.#last += 1), contents);
     return this.#last;
   }
 
   /** Tells every window that its ports are dead. */
   closeAll(): void {
-    for (const [connection, frame] of this.#open) {
-      try {
-        frame.send('forkyard:closed', connection);
-      } catch {
-        // The frame is gone, and the port with it.
-      }
+    for (const [connection, contents] of this.#open) {
+      if (!contents.isDestroyed()) contents.send('forkyard:closed', connection);
     }
     this.#open.clear();
   }
@@ -33,7 +29,7 @@ export function answerWindow(engine: EngineProcess, connections: Connections): v
     const frame = trusted(event);
     try {
       const port = await engine.connect();
-      const connection = connections.add(frame);
+      const connection = connections.add(event.sender);
       frame.postMessage('forkyard:port', connection, [port]);
       return { connection };
     } catch (error) {

@@ -61,13 +61,9 @@ function showWindow(): void {
 
 /** Quitting waits until the servers have stopped. */
 function stopEngineBeforeQuit(engine: EngineProcess): void {
-  let stopped = false;
   app.on('will-quit', (event) => {
-    if (stopped) return;
     event.preventDefault();
-    void engine.stop().finally(() => {
-      stopped = true;
-      app.quit();
-    });
+    // Not from within the event: a second quit before it has returned is lost.
+    void engine.stop().finally(() => setImmediate(() => app.exit()));
   });
 }

@@ -33,10 +33,24 @@ test('the folder is announced once and free again after a clean stop', async () 
   expect(await readPointer(data)).toBeUndefined();
   await first.announce();
   expect(await readPointer(data)).toMatchObject({ pid: process.pid, socket });
-  await first.release();
+  await first.retire();
   expect(await readPointer(data)).toBeUndefined();
+  await first.release();
   await (await lockDataFolder(data, socket)).release();
   expect(readdirSync(data)).toEqual(['engine.claim-2']);
+});
+
+test('who comes while the owner stops waits for its release', async () => {
+  const first = await lockDataFolder(data, socket);
+  await first.retire();
+  let released = false;
+  const second = lockDataFolder(data, socket).then((lock) => {
+    expect(released).toBe(true);
+    return lock;
+  });
+  released = true;
+  await first.release();
+  await (await second).release();
 });
 
 test('a dead owner is followed, also where its pid is another process by now', async () => {

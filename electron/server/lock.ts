@@ -8,6 +8,7 @@
 import { link, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { createConnection } from 'node:net';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { randomBytes } from 'node:crypto';
 import { ForkyardError } from '../../shared/errors.ts';
 import { pointerFile } from '../local/data.ts';
@@ -17,18 +18,26 @@ import { isAlive, startTimeOf } from '../engine/mongod/identity.ts';
 export interface EngineLock {
   /** Writes `engine.json`: from now on others find this engine. Call it once the socket listens. */
   announce(): Promise<void>;
+  /** Takes `engine.json` away and lets who wants the folder wait for the release. Call it when the stop begins. */
+  retire(): Promise<void>;
   /** Gives the folder to the next engine. */
   release(): Promise<void>;
 }
 
 interface Claim extends EnginePointer {
+  /** On its way out: whoever wants the folder waits. */
+  readonly retiring?: true;
   readonly released?: true;
 }
 
+const retiringPollMs = 20;
 const claimName = /^engine\.claim-(\d+)$/;
 const privateName = /^engine\.private-(\d+)-/;
 
-/** Takes the data folder (real path) for this process. Throws `engine_running` where another living engine has it. */
+/**
+ * Takes the data folder (real path) for this process; waits for an engine that is just stopping. Throws `engine_running`
+ * where another living engine has it.
+ */
 export async function lockDataFolder(data: string, socket: string): Promise<EngineLock> {
   const startTime = await startTimeOf(process.pid);
   if (startTime === undefined) throw new Error('this process has no start time');
@@ -40,7 +49,11 @@ export async function lockDataFolder(data: string, socket: string): Promise<Engi
       const claim = await readClaim(data, last);
       // Gone or still unread: a newer owner is tidying up. Look again.
       if (claim === undefined) continue;
-      if (await holds(claim)) throw running(claim, data);
+      if (await holds(claim)) {
+        if (claim.retiring !== true) throw running(claim, data);
+        await delay(retiringPollMs);
+        continue;
+      }
     }
     const mine = last + 1;
     if (!(await linkClaim(data, mine, own))) continue;
@@ -52,8 +65,11 @@ export async function lockDataFolder(data: string, socket: string): Promise<Engi
     await tidy(data, mine);
     return {
       announce: () => replaceFile(data, pointerFile(data), own),
-      async release() {
+      async retire() {
         await rm(pointerFile(data), { force: true });
+        await replaceFile(data, claimPath(data, mine), { ...own, retiring: true });
+      },
+      async release() {
         await replaceFile(data, claimPath(data, mine), { ...own, released: true });
       },
     };

@@ -52,6 +52,19 @@ test('by the time the asker’s connection ends the folder is free', async () =>
   await next.stop();
 });
 
+test('who comes while it stops gets the next engine, not the one that goes', async () => {
+  let go = (): void => {};
+  const engine = await run(engineOf({ stop: () => new Promise((resolve) => (go = resolve)) }));
+  const caller = await client();
+  const stopped = engine.stop();
+  await vi.waitFor(async () => expect(await findEngine(data)).toBeUndefined());
+  await expect(caller.call('engine.web', {})).rejects.toMatchObject({ code: 'engine_unreachable', retry: true });
+  const next = run();
+  go();
+  await stopped;
+  await (await next).stop();
+});
+
 test('a second engine on the folder is refused and leaves the first alone', async () => {
   const engine = await run();
   await expect(run()).rejects.toMatchObject({ code: 'engine_running' });

@@ -60,6 +60,8 @@ export async function runEngine({ data: asked, startEngine, appRoot, onLog }: Ru
   const stopped = new Promise<void>((resolve) => (settleStopped = resolve));
 
   const turnWebOn = async (port?: number): Promise<{ url: string }> => {
+    if (stopping !== undefined)
+      throw new ForkyardError('engine_unreachable', 'The engine is stopping.', { retry: true });
     web ??= serveWeb({ port, root: appRoot, accept });
     const open = await web.catch((error: unknown) => {
       web = undefined;
@@ -90,7 +92,8 @@ export async function runEngine({ data: asked, startEngine, appRoot, onLog }: Ru
     throw error;
   }
   function accept(transport: Transport): void {
-    serve(transport, { engine, events, onBug: (error) => log(`bug: ${stackOf(error)}`) });
+    if (stopping !== undefined) transport.close();
+    else serve(transport, { engine, events, onBug: (error) => log(`bug: ${stackOf(error)}`) });
   }
   try {
     door = await listenOnSocket(socket, accept);
@@ -105,6 +108,7 @@ export async function runEngine({ data: asked, startEngine, appRoot, onLog }: Ru
   function stop(): Promise<void> {
     stopping ??= (async () => {
       try {
+        await lock.retire();
         await engine.stop();
       } finally {
         // Whoever waits for the end sees its connection close: by then nothing may touch the folder any more.
