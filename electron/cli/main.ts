@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { errorBody, exitCodes, ForkyardError } from '../../shared/errors.ts';
 import type { Client } from '../../shared/rpc/connect.ts';
 import { dataFolder } from '../local/data.ts';
@@ -18,6 +17,9 @@ import { parseLine } from './parse.ts';
 import type { ParsedLine } from './parse.ts';
 import { printer } from './print.ts';
 import type { Printer, Stream } from './print.ts';
+
+/** Set by the build. */
+declare const __FORKYARD_VERSION__: string;
 
 export const commands: readonly Command[] = [
   up,
@@ -54,7 +56,7 @@ export async function main(argv: readonly string[], around: Surroundings): Promi
   const print = printer(argv.includes('--json'), around.out, around.err);
   try {
     if (argv.length === 0 || (argv.length === 1 && argv[0] === '--help')) return answer(print, overview(commands));
-    if (argv[0] === '--version') return answer(print, version());
+    if (argv[0] === '--version') return answer(print, __FORKYARD_VERSION__);
     if (argv[0] === 'help') return answer(print, helpFor(argv[1]));
     const line = parseLine(commands, argv);
     if (line.flags['help'] === true) return answer(print, commandHelp(line.command));
@@ -114,9 +116,4 @@ function answer(print: Printer, text: string): number {
 function helpFor(name: string | undefined): string {
   if (name === undefined) return overview(commands);
   return commandHelp(parseLine(commands, [name, '--help']).command);
-}
-
-function version(): string {
-  const packageFile = new URL('../../package.json', import.meta.url);
-  return (JSON.parse(readFileSync(packageFile, 'utf8')) as { version: string }).version;
 }

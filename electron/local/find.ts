@@ -9,6 +9,8 @@ export async function findEngine(data: string): Promise<Socket | undefined> {
   const pointer = await readPointer(data);
   if (pointer === undefined) return undefined;
   const socket = createConnection(pointer.socket);
+  // Whatever goes wrong later, 'close' tells.
+  socket.on('error', () => {});
   try {
     await once(socket, 'connect');
     return socket;
