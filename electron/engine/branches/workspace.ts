@@ -265,9 +265,10 @@ export class Workspace implements Yard {
         .db('admin')
         .command({ appendOplogNote: 1, data: { forkyard: 'stop' }, writeConcern: { w: 1, j: true } });
       await flush.catch(() => undefined);
-      await branch.server.kill();
-    } else await branch.server.stop();
+    }
+    // Before the server: closing says goodbye to it, and would wait for one that is gone.
     await branch.client.close();
+    await (how === 'kill' ? branch.server.kill() : branch.server.stop());
   }
 
   private async recoverPlans(): Promise<void> {

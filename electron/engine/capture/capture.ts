@@ -8,7 +8,7 @@ import type { Home } from '../home/home.ts';
 import type { CaptureState, ChangeRecord, GapRecord } from '../home/records.ts';
 import { authorsOf, timeKey, type Author } from './attribution.ts';
 import { canHaveImages, switchImagesOn } from './coverage.ts';
-import { tokenTime, type StreamEvent } from './event.ts';
+import { tickBefore, tokenTime, type StreamEvent } from './event.ts';
 import { ImageReader, type Images } from './images.ts';
 import {
   isDocumentOp,
@@ -244,11 +244,16 @@ export class Capture {
   private async record(batch: StreamBatch): Promise<void> {
     this.busy = true;
     try {
-      for (const piece of inPieces(batch.events)) {
-        this.oldestUnwritten = piece[0]!.wall;
-        await this.write(piece);
+      this.oldestUnwritten = batch.events[0]!.wall;
+      this.cover(batch.events);
+      const wanted = batch.events.filter((event) => !isNoise(event));
+      const [images, authors] = await Promise.all([this.images.complete(wanted), this.authors(wanted)]);
+      await this.markGaps(wanted, images);
+      for (const [from, to] of inPieces(wanted, images)) {
+        this.oldestUnwritten = wanted[from]!.wall;
+        await this.write(wanted.slice(from, to), images.slice(from, to), authors);
       }
-      if (batch.token) this.state = { ...this.state, token: batch.token, clusterTime: tokenTime(batch.token) };
+      if (batch.token) this.state = { ...this.state, token: batch.token, clusterTime: positionAfter(batch) };
     } finally {
       this.busy = false;
       this.oldestUnwritten = undefined;
@@ -256,17 +261,17 @@ export class Capture {
     this.progress();
   }
 
-  private async write(events: readonly StreamEvent[]): Promise<void> {
-    this.cover(events);
-    const wanted = events.filter((event) => !isNoise(event));
-    const last = events[events.length - 1]!;
-    const [images, authors] = await Promise.all([this.images.complete(wanted), this.authors(wanted)]);
-    await this.markGaps(wanted, images);
+  private async write(
+    events: readonly StreamEvent[],
+    images: readonly Images[],
+    authors: ReadonlyMap<string, Author>,
+  ): Promise<void> {
+    const last = events.at(-1)!;
     await this.exclusively(async () => {
       let { seq } = this.state;
       const records: ChangeRecord[] = [];
       const imported: ImportedKey[] = [];
-      wanted.forEach((event, index) => {
+      events.forEach((event, index) => {
         const author = this.authorOf(event, authors);
         const work = this.workOf(event, author);
         if (work?.importSeq !== undefined && event.key && event.uuid) {
@@ -276,7 +281,8 @@ export class Capture {
         seq += 1;
         records.push(toRecord(event, images[index]!, seq, this.attribute(author, work)));
       });
-      const state: CaptureState = { seq, token: last.token.slice(), clusterTime: last.clusterTime };
+      // A later piece may hold the rest of the same transaction: the time is reached only with the whole batch.
+      const state: CaptureState = { ...this.state, seq, token: last.token.slice() };
       await this.options.history.append(records, imported, state);
       this.state = state;
       if (records.length > 0) this.options.onChanges(seq);
@@ -324,7 +330,7 @@ export class Capture {
     );
   }
 
-  private authorOf(event: StreamEvent, authors: Map<string, Author>): Author | undefined {
+  private authorOf(event: StreamEvent, authors: ReadonlyMap<string, Author>): Author | undefined {
     if (event.transaction) {
       const [session = '', txnNumber = ''] = event.transaction.id.split(':');
       return { uid: event.transaction.uid, session, txnNumber };
@@ -364,19 +370,28 @@ function startOf(state: CaptureState): StreamStart {
   return state.token ? { token: state.token } : { time: state.clusterTime };
 }
 
-/** At most so many events and bytes of images go into one transaction of home. */
-function* inPieces(events: readonly StreamEvent[]): Generator<StreamEvent[]> {
-  let piece: StreamEvent[] = [];
+/**
+ * Up to which time a batch is the whole truth. All writes of a transaction have one time, and a batch that ends inside
+ * one says nothing of the rest.
+ */
+function positionAfter({ events, token }: StreamBatch): Timestamp {
+  const last = events.at(-1);
+  const time = tokenTime(token!);
+  return last?.transaction && last.clusterTime.equals(time) ? tickBefore(time) : time;
+}
+
+/** Ranges of events: at most so many, and so many bytes of images, go into one transaction of home. */
+function* inPieces(events: readonly StreamEvent[], images: readonly Images[]): Generator<[from: number, to: number]> {
+  let from = 0;
   let bytes = 0;
-  for (const event of events) {
-    const size = (event.before?.length ?? 0) + (event.after?.length ?? 0) + 200;
-    if (piece.length > 0 && (piece.length >= transactionEvents || bytes + size > transactionBytes)) {
-      yield piece;
-      piece = [];
+  for (let index = 0; index < events.length; index += 1) {
+    const size = (images[index]?.before?.length ?? 0) + (images[index]?.after?.length ?? 0) + 200;
+    if (index > from && (index - from >= transactionEvents || bytes + size > transactionBytes)) {
+      yield [from, index];
+      from = index;
       bytes = 0;
     }
-    piece.push(event);
     bytes += size;
   }
-  if (piece.length > 0) yield piece;
+  if (events.length > from) yield [from, events.length];
 }

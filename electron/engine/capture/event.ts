@@ -1,6 +1,6 @@
 import { BSON, Long, Timestamp, type Binary, type Document } from 'mongodb';
 import { documentBytes, Type, type BsonValue } from '../../../shared/bson/value.ts';
-import { elements, field } from '../../../shared/bson/walk.ts';
+import { buildDocument, elements, field } from '../../../shared/bson/walk.ts';
 
 /** A change stream event, its documents and key still bytes. */
 export interface StreamEvent {
@@ -43,12 +43,24 @@ export function parseEvent(bytes: Uint8Array): StreamEvent {
     uuid: uuid(parts.get('collectionUUID')),
     key: documentKey && field(documentKey, '_id'),
     before: subdocument(parts.get('fullDocumentBeforeChange')),
-    after: subdocument(parts.get('fullDocument')),
+    after: idFirst(subdocument(parts.get('fullDocument'))),
     updateDescription: subdocument(parts.get('updateDescription')),
     operationDescription: description && BSON.deserialize(description),
     to: to && `${text(field(to, 'db'))}.${text(field(to, 'coll'))}`,
     transaction: transactionOf(parts),
   };
+}
+
+/** The server stores `_id` first, but tells a replacement as it was given (seen on 6.0.5). */
+function idFirst(document: Uint8Array | undefined): Uint8Array | undefined {
+  if (!document || startsWithId(document)) return document;
+  const parts = elements(document);
+  const id = parts.find(({ name }) => name === '_id');
+  return id ? buildDocument([id, ...parts.filter((part) => part !== id)]) : document;
+}
+
+function startsWithId(document: Uint8Array): boolean {
+  return document[5] === 0x5f && document[6] === 0x69 && document[7] === 0x64 && document[8] === 0;
 }
 
 /** The cluster time that a resume token stands for: its key string begins with a type byte and the timestamp. */

@@ -1,100 +1,171 @@
 import { Binary, type MongoClient, type Timestamp } from 'mongodb';
+import { keyText } from '../../../shared/bson/key.ts';
 import { toBase64, type BsonValue } from '../../../shared/bson/value.ts';
+import { field } from '../../../shared/bson/walk.ts';
 import { touchedId, type History } from '../home/history.ts';
 import { driverValue, rawFindAll } from '../mongod/raw.ts';
 import { tickBefore, type StreamEvent } from './event.ts';
 import { foldUpdate } from './fold.ts';
+import { LastKnown } from './last-known.ts';
 
 export interface Images {
   before?: Uint8Array | undefined;
   after?: Uint8Array | undefined;
-  /** An image was folded; it awaits verification. */
+  /** An image is not what was read, but what should have been: it awaits verification. */
   folded?: boolean;
   /** Neither server, reading nor folding gave the image. */
   lost?: boolean;
 }
 
-/** Last known images are kept for collections whose images the server does not store yet. */
-const cacheBytes = 16 * 1024 * 1024;
+/** One document's events in a batch, by position, oldest first. */
+type Chain = readonly number[];
+
+const readersAtOnce = 12;
 
 /**
- * Completes the images of events. The server's own come first; a missing one is read by collection UUID at the event's
- * cluster time (a snapshot read gives the exact bytes, 300 s back); where that fails (dropped, renamed, capped), update
- * descriptions are folded over the last known image.
+ * Completes the images of events.
+ *
+ * Before-images are the server's: stored with the write, they are exact. Its after-images are not: it computes them from
+ * the update's description, and where a pipeline moves fields they come out in another order than the document it
+ * stored, or with a field twice (seen on 6.0.5). So what a change left is what the next one of the same document found, and
+ * for the last one of a batch it is read, by collection UUID at the batch's end, which gives the exact bytes 300 s back.
+ * A missing before-image is read at the tick before. Where a read fails (dropped, renamed, capped), the server's
+ * after-image, or the description folded over the last known image, stands in until it is verified.
  */
 export class ImageReader {
   private readonly client: MongoClient;
-  private readonly history: History;
-  /** By touched id, base64; in order of use. `null`: known not to exist. */
-  private readonly known = new Map<string, Uint8Array | null>();
-  private knownBytes = 0;
+  private readonly lastKnown: LastKnown;
 
   constructor(client: MongoClient, history: History) {
     this.client = client;
-    this.history = history;
+    this.lastKnown = new LastKnown(history);
   }
 
   /** Images of a batch's events, by position. Events come in stream order. */
   async complete(events: readonly StreamEvent[]): Promise<Images[]> {
-    const images = events.map((event): Images => ({ before: event.before, after: event.after }));
-    const incomplete = events.flatMap((event, index) => (lacks(event, images[index]!) ? [index] : []));
-    if (incomplete.length === 0) {
-      if (this.known.size > 0) this.remember(events, images);
-      return images;
+    const images = events.map((event): Images => ({ before: event.before, after: ownAfter(event) }));
+    const chains = chainsOf(events);
+    for (const chain of chains) passBack(events, images, chain);
+    await this.readEnds(events, images, chains);
+    const uncovered = chains.filter((chain) => chain.some((index) => lacks(events[index]!, images[index]!)));
+    if (uncovered.length > 0) {
+      await this.readMissing(events, images, uncovered);
+      for (const chain of uncovered) await this.fillForward(events, images, chain);
     }
-    await readMissing(this.client, events, images, incomplete);
-    for (const index of events.keys()) {
-      const event = events[index]!;
-      if (!event.key || !event.uuid) continue;
-      const image = images[index]!;
-      if (lacks(event, image)) await this.fold(event, image);
-      this.rememberOne(event, image);
-    }
+    // From here on images may be missing for these documents, until the server stores them for their collection.
+    if (uncovered.length > 0 || this.lastKnown.size > 0) this.remember(events, images, chains);
     return images;
   }
 
-  private async fold(event: StreamEvent, image: Images): Promise<void> {
-    if (!image.before && event.op !== 'insert') {
-      image.before = await this.lastKnown(event.uuid!, event.key!);
-      image.folded = true;
+  /** What the last update of each document left, with one read per collection. */
+  private async readEnds(
+    events: readonly StreamEvent[],
+    images: readonly Images[],
+    chains: readonly Chain[],
+  ): Promise<void> {
+    const end = events.at(-1)?.clusterTime;
+    const groups = new Map<string, { event: StreamEvent; image: Images }[]>();
+    for (const chain of chains) {
+      const last = chain.at(-1)!;
+      const event = events[last]!;
+      const image = images[last]!;
+      if (event.op !== 'update') continue;
+      const uuid = toBase64(event.uuid!);
+      const group = groups.get(uuid);
+      if (group) group.push({ event, image });
+      else groups.set(uuid, [{ event, image }]);
     }
-    if (!image.after && event.op === 'update' && image.before && event.updateDescription) {
-      image.after = foldUpdate(image.before, event.updateDescription);
-      image.folded = true;
-    }
-    if (lacks(event, image)) image.lost = true;
+    await Promise.all(
+      [...groups.values()].map(async (group) => {
+        const { db, uuid } = group[0]!.event;
+        const keys = group.map(({ event }) => event.key!);
+        const found = await documentsAt(this.client, db!, uuid!, keys, end!);
+        if (found) for (const { event, image } of group) image.after = found.get(keyText(event.key!));
+      }),
+    );
   }
 
-  private async lastKnown(uuid: Uint8Array, key: BsonValue): Promise<Uint8Array | undefined> {
-    const id = touchedId(uuid, key);
-    const cached = this.known.get(toBase64(id));
-    if (cached !== undefined) return cached ?? undefined;
-    const row = await this.history.touchedRow(id);
-    if (!row) return undefined;
-    return (await this.history.bySeq([row.last], { after: true })).get(row.last)?.after;
+  /** One read for each image that nothing else gives. */
+  private async readMissing(
+    events: readonly StreamEvent[],
+    images: readonly Images[],
+    chains: readonly Chain[],
+  ): Promise<void> {
+    const reads: { image: Images; side: 'before' | 'after'; event: StreamEvent; at: Timestamp }[] = [];
+    for (const chain of chains) {
+      chain.forEach((index, position) => {
+        const event = events[index]!;
+        const image = images[index]!;
+        const sameTime = (other: number | undefined) =>
+          other !== undefined && events[other]!.clusterTime.equals(event.clusterTime);
+        // Writes of one transaction have one time: only what was before the first and after the last can be read.
+        if (
+          !image.before &&
+          event.op !== 'insert' &&
+          !sameTime(chain[position - 1]) &&
+          !images[chain[position - 1] ?? -1]?.after
+        ) {
+          reads.push({ image, side: 'before', event, at: tickBefore(event.clusterTime) });
+        }
+        if (!image.after && event.op === 'update' && !sameTime(chain[position + 1])) {
+          reads.push({ image, side: 'after', event, at: event.clusterTime });
+        }
+      });
+    }
+    let next = 0;
+    const worker = async () => {
+      for (let read = reads[next]; read; read = reads[next]) {
+        next += 1;
+        const { event, image, side, at } = read;
+        const found = await documentsAt(this.client, event.db!, event.uuid!, [event.key!], at);
+        image[side] = found?.get(keyText(event.key!));
+      }
+    };
+    await Promise.all(Array.from({ length: readersAtOnce }, worker));
   }
 
-  private remember(events: readonly StreamEvent[], images: readonly Images[]): void {
-    events.forEach((event, index) => {
-      if (event.key && event.uuid) this.rememberOne(event, images[index]!);
-    });
+  /** What could not be read: from the change before, the server's own computation, or the description. */
+  private async fillForward(events: readonly StreamEvent[], images: readonly Images[], chain: Chain): Promise<void> {
+    for (const [position, index] of chain.entries()) {
+      const event = events[index]!;
+      const image = images[index]!;
+      if (!lacks(event, image)) continue;
+      if (!image.before && event.op !== 'insert') {
+        const earlier = chain[position - 1];
+        image.before =
+          earlier === undefined ? await this.lastKnown.get(event.uuid!, event.key!) : images[earlier]!.after;
+        if (earlier === undefined) image.folded = true;
+      }
+      if (!image.after && event.op === 'update') {
+        const { updateDescription } = event;
+        image.after = event.after ?? (image.before && updateDescription && foldUpdate(image.before, updateDescription));
+        image.folded = true;
+      }
+      if (lacks(event, image)) image.lost = true;
+    }
   }
 
-  private rememberOne(event: StreamEvent, image: Images): void {
-    const id = toBase64(touchedId(event.uuid!, event.key!));
-    const old = this.known.get(id);
-    if (old !== undefined) {
-      this.knownBytes -= old?.length ?? 0;
-      this.known.delete(id);
+  private remember(events: readonly StreamEvent[], images: readonly Images[], chains: readonly Chain[]): void {
+    for (const chain of chains) {
+      const last = chain.at(-1)!;
+      const { uuid, key } = events[last]!;
+      this.lastKnown.set(uuid!, key!, images[last]!.after);
     }
-    const after = image.after ?? null;
-    this.known.set(id, after);
-    this.knownBytes += after?.length ?? 0;
-    for (const [oldest, bytes] of this.known) {
-      if (this.knownBytes <= cacheBytes && this.known.size <= 50_000) break;
-      this.known.delete(oldest);
-      this.knownBytes -= bytes?.length ?? 0;
-    }
+  }
+}
+
+/** The after-image that the event itself carries exactly: what was inserted, or replaced by. */
+function ownAfter(event: StreamEvent): Uint8Array | undefined {
+  return event.op === 'insert' || event.op === 'replace' ? event.after : undefined;
+}
+
+/** What a change left is what the next one found. */
+function passBack(events: readonly StreamEvent[], images: readonly Images[], chain: Chain): void {
+  for (let position = 1; position < chain.length; position += 1) {
+    const earlier = chain[position - 1]!;
+    const later = chain[position]!;
+    if (events[earlier]!.op === 'update' && images[later]!.before) images[earlier]!.after = images[later]!.before;
+    if (!images[later]!.before && events[earlier]!.op !== 'update') images[later]!.before = images[earlier]!.after;
   }
 }
 
@@ -111,90 +182,36 @@ function lacks(event: StreamEvent, image: Images): boolean {
   }
 }
 
-const readersAtOnce = 12;
-
-async function readMissing(
-  client: MongoClient,
-  events: readonly StreamEvent[],
-  images: Images[],
-  incomplete: readonly number[],
-): Promise<void> {
-  const chains = chainsOf(events);
-  let next = 0;
-  const worker = async () => {
-    for (let index = incomplete[next]; index !== undefined; index = incomplete[next]) {
-      next += 1;
-      const event = events[index]!;
-      const image = images[index]!;
-      if (!event.uuid || !event.key || event.db === undefined) continue;
-      // In a transaction all events have the commit's time: only its first before and its last after can be read.
-      const { first, last } = chains.get(chainKey(event))!;
-      if (!image.before && first === index) {
-        image.before = await imageAt(client, event.db, event.uuid, event.key, tickBefore(event.clusterTime));
-      }
-      if (!image.after && event.op === 'update' && last === index) {
-        image.after = await imageAt(client, event.db, event.uuid, event.key, event.clusterTime);
-      }
-    }
-  };
-  await Promise.all(Array.from({ length: readersAtOnce }, worker));
-  // Between two events of one document in one transaction, the first's after is the second's before.
-  for (const chain of chains.values()) {
-    for (let at = 1; at < chain.indexes.length; at += 1) {
-      const earlier = images[chain.indexes[at - 1]!]!;
-      const event = events[chain.indexes[at - 1]!]!;
-      if (!earlier.after && event.op === 'update' && earlier.before && event.updateDescription) {
-        const after = foldUpdate(earlier.before, event.updateDescription);
-        if (after) Object.assign(earlier, { after, folded: true });
-      }
-      const later = images[chain.indexes[at]!]!;
-      if (!later.before && earlier.after) later.before = earlier.after;
-    }
-  }
-}
-
-interface Chain {
-  readonly first: number;
-  last: number;
-  readonly indexes: number[];
-}
-
-function chainKey(event: StreamEvent): string {
-  return `${event.clusterTime.t}.${event.clusterTime.i}.${toBase64(touchedId(event.uuid!, event.key!))}`;
-}
-
-function chainsOf(events: readonly StreamEvent[]): Map<string, Chain> {
-  const chains = new Map<string, Chain>();
+function chainsOf(events: readonly StreamEvent[]): Chain[] {
+  const chains = new Map<string, number[]>();
   events.forEach((event, index) => {
-    if (!event.uuid || !event.key) return;
-    const key = chainKey(event);
-    const chain = chains.get(key);
-    if (chain) {
-      chain.last = index;
-      chain.indexes.push(index);
-    } else chains.set(key, { first: index, last: index, indexes: [index] });
+    if (!event.uuid || !event.key || event.db === undefined) return;
+    const id = toBase64(touchedId(event.uuid, event.key));
+    const chain = chains.get(id);
+    if (chain) chain.push(index);
+    else chains.set(id, [index]);
   });
-  return chains;
+  return [...chains.values()];
 }
 
-/** One document's bytes at a cluster time, by collection UUID; undefined where it cannot be had. */
-async function imageAt(
+/** Documents' bytes at a cluster time, by collection UUID; undefined where they cannot be had. */
+async function documentsAt(
   client: MongoClient,
   db: string,
   uuid: Uint8Array,
-  key: BsonValue,
+  keys: readonly BsonValue[],
   atClusterTime: Timestamp,
-): Promise<Uint8Array | undefined> {
+): Promise<Map<string, Uint8Array> | undefined> {
   try {
-    const [found] = await rawFindAll(client.db(db), {
+    const found = await rawFindAll(client.db(db), {
       collection: new Binary(uuid, 4),
-      filter: { _id: { $eq: driverValue(key) } },
-      limit: 1,
+      filter: { _id: { $in: keys.map(driverValue) } },
+      batchSize: keys.length + 1,
       atClusterTime,
     });
-    return found;
+    return new Map(found.map((document) => [keyText(field(document, '_id')!), document]));
   } catch {
-    // The collection was dropped, renamed or is capped, or the time is out of the server's window: fold instead.
+    // The collection was dropped, renamed or is capped, or the time is out of the server's window.
     return undefined;
   }
 }

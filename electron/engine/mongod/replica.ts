@@ -1,4 +1,5 @@
-import { MongoClient, MongoServerError, type Document, type Timestamp } from 'mongodb';
+import { MongoClient, MongoNetworkError, MongoServerError, type Document, type Timestamp } from 'mongodb';
+import { ForkyardError } from '../../../shared/errors.ts';
 import { replicaSetName, type Server } from './server.ts';
 
 /** The engine's own user, the same in every server of a workspace, random per workspace. */
@@ -64,32 +65,48 @@ function ignoreCode(...codes: number[]) {
 /**
  * Makes a server whose files came from another (a clone), or whose port changed, the primary of its own set:
  * the stored configuration names a host that is not this one.
+ * @throws ForkyardError `mongod_failed` where that does not come about
  */
 export async function reconfigure(server: Server, credentials: EngineCredentials): Promise<MongoClient> {
-  const client = await connectTo(server.port, credentials).connect();
-  try {
-    const admin = client.db('admin');
-    const host = `127.0.0.1:${server.port}`;
-    for (;;) {
-      const hello = await admin.command({ hello: 1 });
-      if (hello['isWritablePrimary'] === true && hello['me'] === host) return client;
-      const stored = await client.db('local').collection('system.replset').findOne();
-      const members = stored?.['members'] as Document[] | undefined;
-      if (stored && members?.[0]?.['host'] !== host) {
-        const config = {
-          ...stored,
-          version: Number(stored['version']) + 1_000,
-          members: [{ ...members?.[0], _id: 0, host, priority: 1, votes: 1 }],
-        };
-        // Refused while the node still loads its stored configuration; tried again until it takes.
-        await admin.command({ replSetReconfig: config, force: true }).catch(() => undefined);
-      }
-      await new Promise((resolve) => setTimeout(resolve, 5));
+  const client = connectTo(server.port, credentials);
+  const deadline = performance.now() + primaryDeadlineMs;
+  let problem: unknown;
+  while (performance.now() < deadline) {
+    try {
+      await client.connect();
+      if (await isOwnPrimary(client, server.port)) return client;
+    } catch (error) {
+      // A change of state closes connections; the next turn opens new ones.
+      if (!(error instanceof MongoNetworkError)) problem = error;
     }
-  } catch (error) {
-    await client.close();
-    throw error;
+    await new Promise((resolve) => setTimeout(resolve, 5));
   }
+  await client.close();
+  throw new ForkyardError('mongod_failed', 'The database server started but did not become writable.', {
+    hint: `The whole log is in ${server.folder.log}.`,
+    retry: true,
+    cause: problem,
+  });
+}
+
+const primaryDeadlineMs = 60_000;
+
+async function isOwnPrimary(client: MongoClient, port: number): Promise<boolean> {
+  const admin = client.db('admin');
+  const host = `127.0.0.1:${port}`;
+  const hello = await admin.command({ hello: 1 });
+  if (hello['isWritablePrimary'] === true && hello['me'] === host) return true;
+  const stored = await client.db('local').collection('system.replset').findOne();
+  const members = stored?.['members'] as Document[] | undefined;
+  if (!stored || members?.[0]?.['host'] === host) return false;
+  const config = {
+    ...stored,
+    version: Number(stored['version']) + 1_000,
+    members: [{ ...members?.[0], _id: 0, host, priority: 1, votes: 1 }],
+  };
+  // Refused while the node still loads its stored configuration; tried again until it takes.
+  await admin.command({ replSetReconfig: config, force: true }).catch(() => undefined);
+  return false;
 }
 
 async function waitForPrimary(client: MongoClient): Promise<void> {
