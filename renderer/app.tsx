@@ -2,6 +2,7 @@ import { createRoot } from 'react-dom/client';
 import { AppWindow } from './shell/window.tsx';
 import { isDesktop } from './shell/keyboard.ts';
 import { startTheme } from './shell/theme.ts';
+import { startCounting } from './store/counts.ts';
 import { startEngine } from './store/engine.ts';
 import type { OpenTransport } from './store/transport.ts';
 import './styles/tokens.css';
@@ -15,11 +16,13 @@ export function mountApp(root: HTMLElement, open: OpenTransport): () => void {
   document.documentElement.dataset['shell'] = isDesktop ? 'desktop' : 'browser';
   const platform = window.forkyard?.platform;
   if (platform !== undefined) document.documentElement.dataset['platform'] = platform;
+  const stopCounting = startCounting();
   const stopEngine = startEngine(open);
   const tree = createRoot(root);
   tree.render(<AppWindow />);
   return () => {
     tree.unmount();
     stopEngine();
+    stopCounting();
   };
 }

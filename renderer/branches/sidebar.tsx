@@ -2,7 +2,7 @@ import { useMemo, useState } from 'react';
 import { commands, runCommand } from '../shell/commands.ts';
 import { Button } from '../shell/controls.tsx';
 import { Icon } from '../shell/icons.tsx';
-import { chosenBranch, mainBranch, useApp } from '../store/app.ts';
+import { chosenBranch, isEmpty, mainBranch, useApp } from '../store/app.ts';
 import { EndedBranches } from './ended.tsx';
 import { treeRows } from './order.ts';
 import { BranchTree } from './tree.tsx';
@@ -13,7 +13,7 @@ export function Sidebar() {
   const loaded = useApp((app) => app.loaded);
   const [filter, setFilter] = useState('');
   const rows = useMemo(() => treeRows(branches, filter), [branches, filter]);
-  const empty = mainBranch(branches)?.databases === 0;
+  const empty = useApp(isEmpty);
   return (
     <nav className="side" aria-label="Branches" data-pane="branches">
       <div className="side-tool">

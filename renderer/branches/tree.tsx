@@ -9,7 +9,7 @@ import { Actors, Counts } from '../shell/marks.tsx';
 import { WithContextMenu } from '../shell/menu.tsx';
 import { count } from '../shell/numbers.ts';
 import { useNow } from '../shell/time.ts';
-import { chooseBranch, chosenBranch, useApp } from '../store/app.ts';
+import { chooseBranch, chosenBranch, isEmpty, useApp } from '../store/app.ts';
 import { call } from '../store/engine.ts';
 import { nodeLook, stateWords } from './activity.ts';
 import type { TreeRow } from './order.ts';
@@ -80,6 +80,7 @@ function Row({
   readonly reachable: boolean;
 }) {
   const isMain = branch.parent === undefined;
+  const empty = useApp(isEmpty);
   const tabIndex = reachable ? 0 : -1;
   return (
     <>
@@ -90,7 +91,7 @@ function Row({
         <span className="sr">, {stateWords(look)}</span>
         <span className="end">
           {isMain ? (
-            branch.databases === 0 ? null : (
+            empty ? null : (
               <span className="ttl">
                 <Icon name="lock" small />
                 Protected
@@ -136,8 +137,9 @@ function Row({
 }
 
 function SecondLine({ branch }: { readonly branch: BranchRow }) {
+  const empty = useApp(isEmpty);
   if (branch.parent === undefined) {
-    return <span className="cut">{branch.databases === 0 ? 'Nothing in it yet' : mainSize(branch, false)}</span>;
+    return <span className="cut">{empty ? 'Nothing in it yet' : mainSize(branch, false)}</span>;
   }
   if (branch.state === 'starting') return <span>Starting</span>;
   if (branch.state === 'failed') {

@@ -1,7 +1,7 @@
 import { useRef } from 'react';
 import type { CSSProperties, ReactNode } from 'react';
 import { useVirtualRows } from '../shell/virtual-rows.ts';
-import type { Line } from './document-lines.ts';
+import type { Line } from './line.ts';
 
 const signs = { plain: '', fold: '', add: '+', rem: '−', mod: '~', con: '!' } as const;
 const signWords = {

@@ -173,25 +173,12 @@ function FieldTable({ fields }: { readonly fields: readonly FieldText[] }) {
 
 /** A schema event, an import or a gap: what it says of itself. */
 function OtherBody({ change, words }: { readonly change: Change; readonly words: string | undefined }) {
-  const entries = Object.entries(change.detail ?? {});
+  const hasDetail = Object.keys(change.detail ?? {}).length > 0;
   return (
     <div className="detail-body">
       <div className="sec">{kindWord(change)}</div>
       {words === undefined || words === '' ? null : <p className="detail-none">{words}</p>}
-      <dl className="kv detail-facts">
-        {entries.map(([name, value]) => (
-          <FactLine key={name} name={name} value={value} />
-        ))}
-      </dl>
+      {hasDetail ? <pre className="detail-json">{JSON.stringify(change.detail, null, 2)}</pre> : null}
     </div>
-  );
-}
-
-function FactLine({ name, value }: { readonly name: string; readonly value: unknown }) {
-  return (
-    <>
-      <dt>{name}</dt>
-      <dd className="mono">{typeof value === 'string' ? value : JSON.stringify(value)}</dd>
-    </>
   );
 }

@@ -34,7 +34,7 @@ export function FeedList({
   const scroller = useRef<HTMLDivElement>(null);
   const now = useNow(1_000);
   const manyDatabases = useMemo(
-    () => new Set(feed.changes.map((change) => change.ns?.split('.')[0])).size > 1,
+    () => new Set(feed.changes.flatMap(({ ns }) => (ns === undefined ? [] : [ns.split('.')[0]]))).size > 1,
     [feed.changes],
   );
   const virtual = useVirtualRows({

@@ -109,10 +109,28 @@ export async function loadOlder(): Promise<void> {
     // Cut off at the newest end: that is the way back up, and it is read again from the engine.
     const kept = changes.length > mostRows ? changes.slice(0, mostRows) : changes;
     if (kept.length < changes.length) markStale();
-    update({ changes: kept, away: true, reachedStart: page.changes.length < pageRows, loadingOlder: false });
+    update({ changes: kept, away: true, reachedStart: isStart(page.changes), loadingOlder: false });
   } catch (error) {
     update({ loadingOlder: false, ...(isConnectionLoss(error) ? {} : { error: errorBody(error) }) });
   }
+}
+
+/** The import that was running when its row was read, if one is shown: its row is told anew when it ends. */
+export function runningImport(feed: Feed): Change | undefined {
+  return feed.changes.findLast((change) => change.op === 'import' && change.detail?.['state'] === 'running');
+}
+
+export async function rereadChange({ name, branch }: Feed, seq: number): Promise<void> {
+  const page = await call('changes.page', { branch: name, after: seq - 1, limit: 1 });
+  const [fresh] = page.changes;
+  const { feed } = useFeed.getState();
+  if (fresh?.seq !== seq || feed?.branch !== branch) return;
+  update({ changes: feed.changes.map((change) => (change.seq === seq ? fresh : change)) });
+}
+
+/** Sequences begin at 1. A page of large documents may be shorter than asked for without being the first. */
+function isStart(page: readonly Change[]): boolean {
+  return (page[0]?.seq ?? 1) <= 1;
 }
 
 function emptyFeed({ id, name }: BranchRow): Feed {
@@ -171,7 +189,7 @@ async function loadHead({ id, name }: Pick<BranchRow, 'id' | 'name'>, signal?: A
   const probe = await call('changes.page', { branch: name, after: 0, limit: 1 }, options);
   const page = await call('changes.page', { branch: name, before: probe.last + 1, limit: pageRows }, options);
   const last = page.changes.at(-1)?.seq ?? probe.last;
-  const reachedStart = page.changes.length < pageRows;
+  const reachedStart = isStart(page.changes);
   if (useFeed.getState().feed?.branch === id) {
     update({ changes: page.changes, head: last, loaded: true, reachedStart, error: undefined });
   }

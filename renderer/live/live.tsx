@@ -6,7 +6,7 @@ import { FeedBanner } from './banner.tsx';
 import { ChangeDetail } from './detail.tsx';
 import { FeedFilters } from './filters.tsx';
 import { FeedList } from './feed-list.tsx';
-import { followBranch, useFeed } from './feed.ts';
+import { followBranch, rereadChange, runningImport, useFeed } from './feed.ts';
 import type { Feed } from './feed.ts';
 import { feedRows, noFilter, passes } from './rows.ts';
 import type { FeedFilter } from './rows.ts';
@@ -43,6 +43,7 @@ function LoadedFeed({ branch, feed }: { readonly branch: BranchRow; readonly fee
     () => feed.changes.find((one) => one.seq === selected) ?? filtered.at(-1),
     [feed.changes, filtered, selected],
   );
+  useRunningImport(feed);
   const toggle = (key: string): void =>
     setToggled((now) => {
       const next = new Set(now);
@@ -81,6 +82,23 @@ function LoadedFeed({ branch, feed }: { readonly branch: BranchRow; readonly fee
       )}
     </div>
   );
+}
+
+/** Reads the row of an import again until it has ended. */
+function useRunningImport(feed: Feed): void {
+  const seq = runningImport(feed)?.seq;
+  const { branch, name } = feed;
+  useEffect(() => {
+    if (seq === undefined) return;
+    const timer = setInterval(() => {
+      const { feed: now } = useFeed.getState();
+      // A lost connection is told by the status line; the next round asks again.
+      if (now?.branch === branch) rereadChange(now, seq).catch(() => undefined);
+    }, 1_000);
+    return () => {
+      clearInterval(timer);
+    };
+  }, [seq, branch, name]);
 }
 
 /** A branch nobody has written to: what to do so that something shows. */

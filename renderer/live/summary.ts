@@ -2,7 +2,7 @@ import type { Change } from '../../shared/api.ts';
 import { diffDocument } from '../../shared/changes/delta.ts';
 import { documentBytes, fromBase64, Type, typeName } from '../../shared/bson/value.ts';
 import { elementsOf, valueSlice } from '../../shared/bson/walk.ts';
-import { fieldCount, idText, pathText, plainText, titleOf } from '../bson/plain.ts';
+import { fieldCount, pathText, plainText, titleOf } from '../bson/plain.ts';
 import { count, plural } from '../shell/numbers.ts';
 
 /** One field as the feed shows it. */
@@ -61,7 +61,7 @@ function summarise(change: Change): Summary {
     case 'import':
       return { words: importWords(change), fields: [] };
     default:
-      return { words: detailWords(change), fields: [] };
+      return { words: schemaWords(change), fields: [] };
   }
 }
 
@@ -105,29 +105,25 @@ function removedWords(change: Change): string {
   return `removed, ${plural(fieldCount(document), 'field')}${title === undefined ? '' : `, ${JSON.stringify(title)}`}`;
 }
 
-function importWords(change: Change): string {
-  const namespaces = change.detail?.['collections'] ?? change.detail?.['namespaces'];
-  if (!Array.isArray(namespaces)) return 'imported';
-  const documents = namespaces.reduce<number>((sum, one) => sum + documentsOf(one), 0);
-  return `imported, ${count(documents)} documents in ${plural(namespaces.length, 'collection')}`;
+function importWords({ detail = {} }: Change): string {
+  const from = typeof detail['source'] === 'string' ? ` from ${detail['source']}` : '';
+  if (detail['state'] === 'running') return `importing${from}`;
+  if (detail['state'] === 'failed') return `import${from} failed`;
+  const { documents, collections } = detail;
+  if (typeof documents !== 'number' || !Array.isArray(collections)) return `imported${from}`;
+  return `${count(documents)} documents in ${plural(collections.length, 'collection')}${from}`;
 }
 
-function documentsOf(entry: unknown): number {
-  const documents = (entry as { documents?: unknown } | null)?.documents;
-  return typeof documents === 'number' ? documents : 0;
-}
-
-/** A schema event's own words: whatever short texts and numbers it carries. */
-function detailWords(change: Change): string {
-  const parts: string[] = [];
-  for (const [name, value] of Object.entries(change.detail ?? {})) {
-    if (typeof value === 'string' || typeof value === 'number')
-      parts.push(name === 'name' ? String(value) : `${name} ${value}`);
+/** A schema event's own words: the indexes it names, where it renames to, what it sets. */
+function schemaWords({ op, detail = {} }: Change): string {
+  if (detail['timeSeries'] === true) return 'measurements of a time series, compared in Review';
+  const { indexes, to } = detail;
+  if (Array.isArray(indexes)) {
+    return (indexes as { name?: string; unique?: boolean }[])
+      .map(({ name = '', unique }) => (unique === true ? `${name} unique` : name))
+      .join(', ');
   }
-  return parts.join(', ');
-}
-
-/** `products KB-104` in words, for announcements. */
-export function changeName(change: Change): string {
-  return [change.ns ?? '', change.id === undefined ? '' : idText(change.id)].filter((part) => part !== '').join(' ');
+  if (to !== undefined) return `to ${typeof to === 'string' ? to : JSON.stringify(to)}`;
+  const names = Object.keys(detail).filter((name) => name !== 'changeStreamPreAndPostImages');
+  return op === 'create' || op === 'drop' ? '' : names.join(', ');
 }

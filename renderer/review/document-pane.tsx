@@ -4,7 +4,7 @@ import type { z } from 'zod';
 import { toEjson } from '../../shared/bson/ejson.ts';
 import { fromBase64 } from '../../shared/bson/value.ts';
 import { diffLines } from '../bson/document-lines.ts';
-import type { Line, PlaceChange } from '../bson/document-lines.ts';
+import type { Line, PlaceChange } from '../bson/line.ts';
 import { DocumentView } from '../bson/document-view.tsx';
 import { collectionName, idText, plainText, titleOf } from '../bson/plain.ts';
 import { showInLive } from '../live/show-in-live.ts';

@@ -2,6 +2,7 @@ import { create } from 'zustand';
 import type { Bson, BranchRow, DocumentChange, Output } from '../../shared/api.ts';
 import { errorBody } from '../../shared/errors.ts';
 import type { ErrorBody } from '../../shared/errors.ts';
+import { remember } from '../store/counts.ts';
 import { call, isConnectionLoss } from '../store/engine.ts';
 import { keepDecisions } from './decisions.ts';
 import type { Decisions } from './decisions.ts';
@@ -141,6 +142,7 @@ export async function refreshReview(branch: Named): Promise<void> {
   updateReview(branch.id, { refreshing: true });
   await attempt(branch.id, async () => {
     const diff = await call('diff.get', { branch: branch.name, summary: true });
+    remember(branch.id, diff);
     const before = reviewOf(branch.id);
     const conflicts = await readConflicts(branch, diff);
     const namespaces = diff.summary.map((row) => row.ns);

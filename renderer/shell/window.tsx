@@ -1,7 +1,7 @@
 import { useEffect } from 'react';
 import { Sidebar } from '../branches/sidebar.tsx';
 import { FirstStart } from '../start/first-start.tsx';
-import { chosenBranch, useApp } from '../store/app.ts';
+import { chosenBranch, isEmpty, useApp } from '../store/app.ts';
 import { allCommands, runCommand } from './commands.ts';
 import { Dialogs } from './dialogs.tsx';
 import { BranchHead } from './head.tsx';
@@ -20,8 +20,8 @@ export function AppWindow() {
   useEffect(() => {
     document.title = branch === undefined ? 'Forkyard' : `${branch.name} · Forkyard`;
   }, [branch]);
-  // Nothing has been imported yet; left as soon as there is a database.
-  const empty = branch !== undefined && branch.parent === undefined && branch.databases === 0;
+  const nothingYet = useApp((app) => app.starting || isEmpty(app));
+  const empty = branch !== undefined && branch.parent === undefined && nothingYet;
   return (
     <div className="win">
       <Workspace />

@@ -2,6 +2,7 @@ import { useEffect, useRef } from 'react';
 import { Button } from '../shell/controls.tsx';
 import { ErrorNote } from '../shell/dialog.tsx';
 import { ImportForm, ImportProgress } from './import-form.tsx';
+import { useApp } from '../store/app.ts';
 import { useImport } from './import.ts';
 import './start.css';
 
@@ -16,6 +17,11 @@ export function FirstStart() {
     load.current?.focus({ focusVisible: false } as FocusOptions);
   }, []);
   const busy = sample.running !== undefined;
+  const starting = busy || own.running !== undefined;
+  useEffect(() => {
+    useApp.setState({ starting });
+    return () => useApp.setState({ starting: false });
+  }, [starting]);
   return (
     <div className="body first">
       <div>
@@ -39,7 +45,7 @@ export function FirstStart() {
               size="medium"
               keys="enter"
               ref={load}
-              disabled={busy || own.running !== undefined}
+              disabled={starting}
               onClick={() => void sample.run(sampleShop)}
             >
               {busy ? 'Loading the sample shop' : 'Load the sample shop'}

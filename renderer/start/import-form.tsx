@@ -114,7 +114,15 @@ export function ImportProgress({ job }: { readonly job: ImportJob }) {
   return (
     <span className="import-progress" role="status">
       <progress {...(share === undefined ? {} : { value: share })} max={1} aria-label="Import" />
-      <span className="soft cut">{progress?.text ?? 'Reading'}</span>
+      <span className="soft cut">{progressText(job)}</span>
     </span>
   );
+}
+
+/** `orders, 18,240 of 29,334` */
+function progressText({ progress }: ImportJob): string {
+  if (progress === undefined) return 'Reading';
+  const { text, done, total } = progress;
+  if (done === undefined || /\d/.test(text)) return text;
+  return `${text}, ${count(done)}${total === undefined ? '' : ` of ${count(total)}`}`;
 }

@@ -36,6 +36,7 @@ export function useImport(): ImportJob {
       const into = mainBranch(useApp.getState().branches)?.name ?? 'main';
       const answer = await call('transfer.import', { source, into, job: id, ...place });
       setProblems(answer.problems);
+      if (answer.collections.length > 0) useApp.setState({ filled: true });
       const documents = answer.collections.reduce((sum, one) => sum + one.documents, 0);
       showToast({
         tone: answer.problems.length === 0 ? 'done' : 'problem',

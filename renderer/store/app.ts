@@ -44,6 +44,10 @@ export interface AppState {
   readonly toast: Toast | undefined;
   /** Running jobs by the id the caller gave them. */
   readonly progress: Readonly<Record<string, Progress>>;
+  /** The first import runs: the first screen stays until it is done, though main is not empty any more. */
+  readonly starting: boolean;
+  /** Something was imported since the window opened; the list's own numbers may lag behind by seconds. */
+  readonly filled: boolean;
   /** Newest first; undefined until asked for. */
   readonly log: readonly LogEntry[] | undefined;
   /** What a screen reader is told next. */
@@ -62,6 +66,8 @@ export const useApp = create<AppState>()(() => ({
   dialog: undefined,
   toast: undefined,
   progress: {},
+  starting: false,
+  filled: false,
   log: undefined,
   announcement: '',
 }));
@@ -111,10 +117,16 @@ export function branchById(app: AppState, id: string): BranchRow | undefined {
   return app.branches.find((branch) => branch.id === id);
 }
 
+/** Nothing has been imported into main yet. */
+export function isEmpty(app: AppState): boolean {
+  return mainBranch(app.branches)?.databases === 0 && !app.filled;
+}
+
 /** The row of a branch's parent, which the API names by name. */
 export function parentOf(branches: readonly BranchRow[], branch: BranchRow): BranchRow | undefined {
   if (branch.parent === undefined) return undefined;
-  return branches.find((other) => other.name === branch.parent && !hasEnded(other)) ?? mainBranch(branches);
+  const named = branches.filter((other) => other.name === branch.parent && other.state !== 'trashed');
+  return named.find((other) => !hasEnded(other)) ?? named[0] ?? mainBranch(branches);
 }
 
 /** Expired or discarded: no server runs, its files wait to be brought back or swept. */

@@ -1,4 +1,4 @@
-import type { Event, Input, Method, Output } from '../../shared/api.ts';
+import type { BranchRow, Event, Input, Method, Output } from '../../shared/api.ts';
 import { errorBody, ForkyardError } from '../../shared/errors.ts';
 import { useApp } from './app.ts';
 import type { AppState } from './app.ts';
@@ -99,7 +99,14 @@ function withBranches(app: AppState, branches: AppState['branches']): Partial<Ap
     const last = moved ? Date.now() : app.activeAt[branch.id];
     if (last !== undefined) activeAt[branch.id] = last;
   }
-  return { branches, activeAt };
+  return { branches: branches.map((branch) => withKnownCounts(app, branch)), activeAt };
+}
+
+/** The engine leaves counts out while a branch moves: the last known ones stay until they are counted anew. */
+function withKnownCounts(app: AppState, branch: BranchRow): BranchRow {
+  if (branch.counts !== undefined || branch.ahead === 0) return branch;
+  const known = app.branches.find((other) => other.id === branch.id)?.counts;
+  return known === undefined ? branch : { ...branch, counts: known };
 }
 
 function withLogEntry(app: AppState, entry: NonNullable<AppState['log']>[number]): Partial<AppState> {
