@@ -51,6 +51,7 @@ async function printPages(call: Call, engine: Client, start: number, limit: numb
     after = page.changes.at(-1)?.seq ?? after;
     if (!settled && !page.complete) call.print.notice('The record is not complete: capture is behind, or has a gap.');
     settled = true;
-    if (!follow && page.changes.length < (input.limit ?? pageSize)) return;
+    // A page of large documents is shorter than asked for: the end is where the history ends.
+    if (!follow && (page.changes.length === 0 || after >= page.last)) return;
   }
 }

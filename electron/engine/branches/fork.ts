@@ -81,6 +81,12 @@ export async function fork(workspace: Workspace, request: ForkRequest): Promise<
     const captureReadyMs = performance.now() - started;
     const { accounts, port, disk, forkPoint } = ready;
     await workspace.update(record._id, { state: 'live', accounts, port: port!, disk: disk!, forkPoint: forkPoint! });
+    await workspace.logEntry({
+      kind: 'fork',
+      branch: record.name,
+      branchId: record._id,
+      text: `Forked ${record.name} from ${parentRecord.name}${request.empty ? ', empty' : ''}`,
+    });
     void noteForkSequence(workspace, branch, request.empty ? undefined : workspace.live.get(parentRecord._id));
     return {
       branch,

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { mkdir, readdir, realpath, rm } from 'node:fs/promises';
+import { mkdir, readdir, realpath, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ForkyardError } from '../../../shared/errors.ts';
 import { recoverPlan } from '../adopt/recover.ts';
@@ -8,7 +8,7 @@ import { History } from '../home/history.ts';
 import { Home } from '../home/home.ts';
 import { PlanStore } from '../home/plans.ts';
 import type { BranchRecord, LogRecord } from '../home/records.ts';
-import { newAccount, createAccount } from '../mongod/accounts.ts';
+import { createAccount, dropInheritedAccounts, newAccount } from '../mongod/accounts.ts';
 import { serversUnder, waitForExit, type LeftServer } from '../mongod/identity.ts';
 import { GuardProcess } from '../mongod/lock-guard.ts';
 import { connectTo, initiate, lastWriteTime, reconfigure, type EngineCredentials } from '../mongod/replica.ts';
@@ -117,6 +117,8 @@ export class Workspace implements Yard {
   private async createMain(): Promise<void> {
     const { server, client } = await startBranchServer(this, { _id: mainId, ttlIndexes: false }, true);
     const account = newAccount('owner', 'schema');
+    // A first start that was cut off may have made one already, whose password nobody knows.
+    await dropInheritedAccounts(client, this.credentials.user);
     await createAccount(client, account);
     const record: BranchRecord = {
       _id: mainId,
@@ -354,9 +356,13 @@ async function openHomeServer(
   const folder = serverFolder(join(options.data, 'home'));
   const running = left.find(({ dbPath }) => dbPath === folder.db);
   if (running) return new Server(folder, running.port, running);
-  const fresh = (await readdir(folder.db).catch(() => [])).length === 0;
+  const made = join(folder.root, 'made');
   const server = await startServer({ binary: options.binary, folder, oplogMB: 64 });
-  if (fresh) await (await initiate(server, credentials)).close();
+  if ((await stat(made).catch(() => undefined)) === undefined) {
+    // Also where a first start was cut off in the middle of it.
+    await (await initiate(server, credentials)).close();
+    await writeFile(made, '');
+  }
   return server;
 }
 

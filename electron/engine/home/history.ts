@@ -9,6 +9,8 @@ import type { Home } from './home.ts';
 import type { BaseOverride, CaptureState, ChangeRecord, TouchedRecord } from './records.ts';
 
 const pieceBytes = 8 * 1024 * 1024;
+/** A page ends behind the batch that passes this. */
+const pageBytes = 16 * 1024 * 1024;
 
 interface StateDocument {
   _id: string;
@@ -153,17 +155,26 @@ export class History {
     );
   }
 
-  /** Changes with `after < seq <= before-1`, ascending. `fromEnd` takes the newest `limit` of them. */
+  /**
+   * Changes with `after < seq < before`, ascending. `fromEnd` takes the newest `limit` of them. Fewer come where they are
+   * large: only an empty page is the end.
+   */
   async page(query: { after?: number; before?: number; limit: number; fromEnd?: boolean }): Promise<ChangeRecord[]> {
     const range: Document = { $gt: query.after ?? 0 };
     if (query.before !== undefined) range['$lt'] = query.before;
-    const found = await rawFindAll(this.home.history, {
+    const records: ChangeRecord[] = [];
+    let bytes = 0;
+    const pages = rawFind(this.home.history, {
       collection: this.changes.collectionName,
       filter: { _id: range },
       sort: { _id: query.fromEnd ? -1 : 1 },
       limit: query.limit,
     });
-    const records = await this.whole(found.map(decodeChange));
+    for await (const batch of pages) {
+      records.push(...(await this.whole(batch.map(decodeChange))));
+      bytes += batch.reduce((sum, document) => sum + document.length, 0);
+      if (bytes > pageBytes) break;
+    }
     return query.fromEnd ? records.reverse() : records;
   }
 
