@@ -22,6 +22,7 @@ export async function discard(
   await requireDiscardable(workspace, record);
   const branch = workspace.live.get(record._id);
   const end = async () => {
+    await branch?.idle();
     const changes = branch
       ? await branch.history.touchedCount()
       : await new History(workspace.home, record._id).touchedCount();
@@ -66,6 +67,20 @@ async function toTrash(workspace: Workspace, record: BranchRecord): Promise<Bran
   await mkdir(dirname(to), { recursive: true, mode: 0o700 });
   await rename(branchFolder(workspace.data, record._id).root, to);
   return trashed;
+}
+
+/** Removes what lies in the trash, before its time: the disk is needed. */
+export async function emptyTrash(workspace: Workspace): Promise<void> {
+  const trashed = await workspace.home.branches.find({ state: 'trashed' }).toArray();
+  for (const record of trashed) {
+    await purge(workspace, record);
+    await workspace.logEntry({
+      kind: 'gone',
+      branch: record.name,
+      branchId: record._id,
+      text: `${record.name} was removed from the trash to make room`,
+    });
+  }
 }
 
 /** Removes everything but the log's summary. */

@@ -91,6 +91,7 @@ export class ExpirySweep {
     }
     const branch = workspace.live.get(record._id);
     const work = async () => {
+      await branch?.idle();
       const unreviewed = branch ? await hasUnreviewedWork(workspace, branch) : true;
       if (!unreviewed) return false;
       if (branch) await workspace.stopBranch(branch, 'stop');

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { rm } from 'node:fs/promises';
+import { rm, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import { MongoServerError, Timestamp } from 'mongodb';
 import type { AccessLevel } from '../../../shared/api.ts';
@@ -10,6 +10,8 @@ import { connectionString, createAccount, dropInheritedAccounts, newAccount } fr
 import { lastWriteTime } from '../mongod/replica.ts';
 import type { OpenTransaction } from '../mongod/transactions.ts';
 import type { Server } from '../mongod/server.ts';
+import { dataFiles } from '../mongod/clone.ts';
+import { emptyTrash } from './discard.ts';
 import { cloneCold, type GateResult } from './fork-gate.ts';
 import { branchFolder, startBranchServer, type LocalBranch } from './local-branch.ts';
 import type { Workspace } from './workspace.ts';
@@ -140,6 +142,7 @@ async function cloneParent(
   request: ForkRequest,
 ): Promise<GateResult> {
   const to = branchFolder(workspace.data, record._id).db;
+  await makeRoom(workspace, branchFolder(workspace.data, parent._id).db);
   const running = workspace.live.get(parent._id);
   if (running) {
     // An adoption into the parent is an open transaction too: it ends first.
@@ -157,6 +160,17 @@ async function cloneParent(
     join(workspace.data, 'branches', `.${record._id}.probe`),
   );
 }
+
+/** Where a full copy might not fit, the trash goes first. With plenty of space nobody counts. */
+async function makeRoom(workspace: Workspace, files: string): Promise<void> {
+  const { bavail, bsize } = await statfs(workspace.data);
+  const free = bavail * bsize;
+  if (free > plentyBytes) return;
+  const needed = (await dataFiles(files)).reduce((sum, file) => sum + file.bytes, 0);
+  if (free < needed * 2) await emptyTrash(workspace);
+}
+
+const plentyBytes = 32e9;
 
 /** The parent's sequence at the fork is known once its capture has passed that time; a fork never waits for it. */
 async function noteForkSequence(

@@ -19,11 +19,15 @@ export interface ImportRequest {
  * Imports into a branch. Its writes are retryable ones of one session, which the oplog names: so capture records the
  * whole as one entry, whatever others write meanwhile.
  */
-export async function importIntoBranch(
+export function importIntoBranch(
   workspace: Workspace,
   branch: LocalBranch,
   request: ImportRequest,
 ): Promise<ImportResult> {
+  return branch.duringJob(() => runImport(workspace, branch, request));
+}
+
+async function runImport(workspace: Workspace, branch: LocalBranch, request: ImportRequest): Promise<ImportResult> {
   const source = parseSource(request.source);
   const label = sourceLabel(source);
   const session = branch.client.startSession();

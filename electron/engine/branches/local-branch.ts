@@ -43,6 +43,7 @@ export class LocalBranch implements Side {
   /** True once its server is meant to stop. */
   stopping = false;
   private tail: Promise<unknown> = Promise.resolve();
+  private readonly jobs = new Set<Promise<void>>();
 
   constructor(
     yard: Yard,
@@ -81,6 +82,26 @@ export class LocalBranch implements Side {
     const result = this.tail.then(work, work);
     this.tail = result.catch(() => undefined);
     return result;
+  }
+
+  /** A long job on this branch (an import) that an end of the branch waits for. */
+  async duringJob<T>(work: () => Promise<T>): Promise<T> {
+    const job = work();
+    const settled = job.then(
+      () => undefined,
+      () => undefined,
+    );
+    this.jobs.add(settled);
+    try {
+      return await job;
+    } finally {
+      this.jobs.delete(settled);
+    }
+  }
+
+  /** Resolves when no long job runs. */
+  async idle(): Promise<void> {
+    while (this.jobs.size > 0) await Promise.all(this.jobs);
   }
 
   /** Lets go of the server without stopping it. */
