@@ -64,7 +64,7 @@ export function ForkDone({ answer, copied }: { readonly answer: Output<'branches
       }
     >
       <div className="done">
-        <UriLine uri={uri} />
+        <UriLine uri={uri} short />
         <section aria-label="Timing">
           <p className="done-total">
             <b>{(timings.total_ms / 1000).toFixed(2)} s</b>

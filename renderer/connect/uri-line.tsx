@@ -3,7 +3,16 @@ import { CopyButton, IconButton } from '../shell/controls.tsx';
 import { uriParts, withoutPassword } from './uri.ts';
 
 /** A connection string on one line, its password dots until the eye is pressed. */
-export function UriLine({ uri, keys }: { readonly uri: string; readonly keys?: string }) {
+export function UriLine({
+  uri,
+  keys,
+  short = false,
+}: {
+  readonly uri: string;
+  readonly keys?: string;
+  /** Where room is scarce: without the button that leaves the password out. */
+  readonly short?: boolean;
+}) {
   const [shown, setShown] = useState(false);
   const { before, password, after } = uriParts(uri);
   return (
@@ -34,9 +43,11 @@ export function UriLine({ uri, keys }: { readonly uri: string; readonly keys?: s
             aria-pressed={shown}
             onClick={() => setShown(!shown)}
           />
-          <CopyButton label="URI without password" text={() => withoutPassword(uri)}>
-            Without password
-          </CopyButton>
+          {short ? null : (
+            <CopyButton label="URI without password" text={() => withoutPassword(uri)}>
+              Without password
+            </CopyButton>
+          )}
         </>
       )}
       <CopyButton label="URI" text={() => uri} keys={keys}>

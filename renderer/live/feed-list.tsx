@@ -1,9 +1,10 @@
 import { useEffect, useMemo, useRef } from 'react';
 import type { KeyboardEvent } from 'react';
+import { Button } from '../shell/controls.tsx';
 import { listKey } from '../shell/list-keys.ts';
 import { useNow } from '../shell/time.ts';
 import { useVirtualRows } from '../shell/virtual-rows.ts';
-import { isHeld, loadOlder, setAway } from './feed.ts';
+import { isHeld, loadOlder, setAway, wantsOlder } from './feed.ts';
 import type { Feed } from './feed.ts';
 import { FeedRowView } from './feed-row.tsx';
 import type { FeedRow } from './rows.ts';
@@ -47,9 +48,10 @@ export function FeedList({
   });
   const items = virtual.getVirtualItems();
   const last = items.at(-1)?.index ?? 0;
+  const wanted = wantsOlder(feed);
   useEffect(() => {
-    if (!filtered && rows.length > 0 && last >= rows.length - 20) void loadOlder();
-  }, [last, rows.length, filtered]);
+    if (wanted && !filtered && rows.length > 0 && last >= rows.length - 20) void loadOlder();
+  }, [last, rows.length, filtered, wanted]);
   // Following again brings the newest row back into view.
   const held = isHeld(feed);
   useEffect(() => {
@@ -122,6 +124,22 @@ export function FeedList({
           );
         })}
       </div>
+      {feed.reachedStart || feed.changes.length === 0 ? null : (
+        <div className="feed-older" role="row">
+          <span role="gridcell">
+            <Button
+              look="bare"
+              disabled={feed.loadingOlder}
+              onClick={() => {
+                setAway(true);
+                void loadOlder();
+              }}
+            >
+              {feed.loadingOlder ? 'Reading older writes' : 'Show older writes'}
+            </Button>
+          </span>
+        </div>
+      )}
       {rows.length === 0 ? <p className="feed-none">No write fits the filter.</p> : null}
     </div>
   );

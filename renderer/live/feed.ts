@@ -95,6 +95,12 @@ export function jumpToNewest(): void {
   flush();
 }
 
+/** Whether older rows are to be read when the end of the shown ones comes into view. */
+export function wantsOlder(feed: Feed): boolean {
+  // Beyond the kept rows only for a reader who went there: the next write would drop them again.
+  return !feed.reachedStart && !feed.loadingOlder && (feed.away || feed.changes.length < keptRows);
+}
+
 /** Pages older rows in, in front of the shown ones. */
 export async function loadOlder(): Promise<void> {
   const { feed } = useFeed.getState();
@@ -109,7 +115,7 @@ export async function loadOlder(): Promise<void> {
     // Cut off at the newest end: that is the way back up, and it is read again from the engine.
     const kept = changes.length > mostRows ? changes.slice(0, mostRows) : changes;
     if (kept.length < changes.length) markStale();
-    update({ changes: kept, away: true, reachedStart: isStart(page.changes), loadingOlder: false });
+    update({ changes: kept, reachedStart: isStart(page.changes), loadingOlder: false });
   } catch (error) {
     update({ loadingOlder: false, ...(isConnectionLoss(error) ? {} : { error: errorBody(error) }) });
   }

@@ -26,7 +26,7 @@ export function isDocumentChange(change: Change): boolean {
   return ['insert', 'update', 'replace', 'delete'].includes(change.op);
 }
 
-/** What a schema event is about, as a chip beside the collection. */
+/** What a schema event or an import is about, as a chip beside the collection. */
 export function schemaWord(change: Change): string | undefined {
   switch (change.op) {
     case 'create':
@@ -41,6 +41,8 @@ export function schemaWord(change: Change): string | undefined {
       return 'rename';
     case 'dropDatabase':
       return 'database';
+    case 'import':
+      return 'import';
     default:
       return undefined;
   }

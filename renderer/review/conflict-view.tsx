@@ -239,7 +239,7 @@ function PlaceRow({
   );
   const result = taken === undefined ? undefined : place[taken];
   return (
-    <tr className={isCurrent ? 'cur' : ''}>
+    <tr className={isCurrent ? (taken === undefined ? 'cur' : 'cur done') : ''}>
       <th scope="row" className="cut path">
         {path}
       </th>

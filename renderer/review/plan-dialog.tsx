@@ -84,10 +84,12 @@ function OpenPlan({ branch }: { readonly branch: BranchRow }) {
       busy={busy}
       foot={
         <>
-          <span className="note">
-            <Icon name="undo" />
-            Can be undone from History, with the same checks.
-          </span>
+          {ready && moved === undefined && error === undefined ? (
+            <span className="note">
+              <Icon name="undo" />
+              Can be undone from History, with the same checks.
+            </span>
+          ) : null}
           <span className="push" />
           <Button size="medium" onClick={closeDialog} disabled={busy}>
             Cancel <kbd aria-hidden="true">Esc</kbd>

@@ -32,7 +32,8 @@ export function Review({ branch }: { readonly branch: BranchRow }) {
   }
   const nothing = diff.summary.length === 0 && diff.schema.length === 0;
   if (nothing) return <NoChanges branch={branch} review={review} />;
-  if (review.view === 'conflicts') return <ConflictView branch={branch} review={review} />;
+  if (review.view === 'conflicts' && review.conflicts.length > 0)
+    return <ConflictView branch={branch} review={review} />;
   const tally = tallyOf(review);
   return (
     <div className="body review">

@@ -66,6 +66,7 @@ function origin(branch: BranchRow): string {
 
 /** `3 databases, 1.2 GB`, with the number of documents where there is room for it. */
 export function mainSize(branch: BranchRow, withDocuments: boolean): string {
+  if (branch.databases === 0) return '';
   const parts = [
     branch.databases === undefined ? '' : plural(branch.databases, 'database'),
     branch.documents === undefined || !withDocuments ? '' : plural(branch.documents, 'document'),

@@ -5,7 +5,7 @@ import type { ErrorBody } from '../../shared/errors.ts';
 import { plural } from '../shell/numbers.ts';
 import { mainBranch, showToast, useApp } from '../store/app.ts';
 import type { Progress } from '../store/app.ts';
-import { call } from '../store/engine.ts';
+import { call, refreshBranches } from '../store/engine.ts';
 
 export interface ImportJob {
   readonly running: string | undefined;
@@ -37,6 +37,7 @@ export function useImport(): ImportJob {
       const answer = await call('transfer.import', { source, into, job: id, ...place });
       setProblems(answer.problems);
       if (answer.collections.length > 0) useApp.setState({ filled: true });
+      void refreshWhenCounted();
       const documents = answer.collections.reduce((sum, one) => sum + one.documents, 0);
       showToast({
         tone: answer.problems.length === 0 ? 'done' : 'problem',
@@ -61,4 +62,14 @@ export function useImport(): ImportJob {
 /** Whether a source is a file, whose documents need a database and a collection to go to. */
 export function isFile(source: string): boolean {
   return source !== '' && !/^mongodb(\+srv)?:\/\//i.test(source) && !source.startsWith('sample:');
+}
+
+/** The engine counts whole databases every few seconds only: asks until main's numbers are those after the import. */
+async function refreshWhenCounted(): Promise<void> {
+  const before = mainBranch(useApp.getState().branches)?.documents;
+  for (let tries = 0; tries < 8; tries += 1) {
+    await refreshBranches();
+    if (mainBranch(useApp.getState().branches)?.documents !== before) return;
+    await new Promise((resolve) => setTimeout(resolve, 1_000));
+  }
 }

@@ -46,13 +46,26 @@ export function retryConnection(): void {
 /** Everything the window shows, asked for again. A connection that ends meanwhile asks again when it is back. */
 async function refreshAll(): Promise<void> {
   try {
-    const branches = await call('branches.list', { all: true });
-    useApp.setState((app) => ({ ...withBranches(app, branches), loaded: true }));
+    await readBranches();
     await refreshStatus();
     if (useApp.getState().log !== undefined) await loadLog();
   } catch (error) {
     if (!isConnectionLoss(error)) throw error;
   }
+}
+
+/** Asks for the branch list again, for numbers that no event tells. */
+export async function refreshBranches(): Promise<void> {
+  try {
+    await readBranches();
+  } catch (error) {
+    if (!isConnectionLoss(error)) throw error;
+  }
+}
+
+async function readBranches(): Promise<void> {
+  const branches = await call('branches.list', { all: true });
+  useApp.setState((app) => ({ ...withBranches(app, branches), loaded: true }));
 }
 
 async function refreshStatus(): Promise<void> {
