@@ -84,7 +84,8 @@ try {
     buildRenderer({
       configFile: join(root, 'vite.config.ts'),
       logLevel: 'warn',
-      build: { outDir: join(staging, 'renderer') },
+      // Read from the disk: one file is as good as many.
+      build: { outDir: join(staging, 'renderer'), chunkSizeWarningLimit: 4096 },
     }),
   ]);
   chmodSync(join(staging, 'cli', 'forkyard.js'), 0o755);

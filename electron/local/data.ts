@@ -1,9 +1,9 @@
 /** Where a workspace lives and where its engine listens: the rules that the engine, the command line and the app share. */
 import { createHash } from 'node:crypto';
-import { mkdirSync, realpathSync } from 'node:fs';
+import { existsSync, mkdirSync, realpathSync, statSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { homedir, tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { ForkyardError } from '../../shared/errors.ts';
 
 /** The data folder as asked for: `--data`, else FORKYARD_DATA, else the user's own. Absolute; need not exist. */
@@ -20,13 +20,26 @@ export function dataFolder(asked: string | undefined, env: NodeJS.ProcessEnv = p
 /** Makes the folder, readable by its owner alone, and gives its real path. An existing one keeps its mode. */
 export function createDataFolder(data: string): string {
   try {
-    mkdirSync(data, { recursive: true, mode: 0o700 });
+    makeFolder(data);
     return realpathSync(data);
   } catch (cause) {
     throw new ForkyardError('usage', `The data folder ${data} cannot be made: ${(cause as Error).message}.`, {
       hint: 'Choose another with --data or FORKYARD_DATA.',
       cause,
     });
+  }
+}
+
+/** Node's own `recursive` never returns where a parent exists but takes no folder, as under /proc (seen on 20.20). */
+function makeFolder(path: string): void {
+  try {
+    mkdirSync(path, { mode: 0o700 });
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'EEXIST' && statSync(path).isDirectory()) return;
+    if (code !== 'ENOENT' || existsSync(dirname(path))) throw error;
+    makeFolder(dirname(path));
+    mkdirSync(path, { mode: 0o700 });
   }
 }
 

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, statSync, symlinkSync } from 'node:fs';
+import { mkdtempSync, realpathSync, rmSync, statSync, symlinkSync } from 'node:fs';
 import { createConnection, createServer } from 'node:net';
 import type { AddressInfo, Socket } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -28,6 +28,24 @@ test('a data folder is made for its owner alone and named by its real path', () 
     expect(statSync(made).mode & 0o777).toBe(0o700);
     symlinkSync(made, join(root, 'link'));
     expect(createDataFolder(join(root, 'link'))).toBe(made);
+  } finally {
+    rmSync(root, { recursive: true });
+  }
+});
+
+test.runIf(process.platform === 'linux').each(['/proc/nope/x', '/etc/passwd', '/etc/passwd/x', '/dev/null/x'])(
+  '%s cannot be a data folder, and that is said at once',
+  (path) => {
+    expect(() => createDataFolder(path)).toThrow(
+      expect.objectContaining({ code: 'usage', message: expect.stringContaining(path) }),
+    );
+  },
+);
+
+test('missing parents of a data folder are made too', () => {
+  const root = mkdtempSync(join(tmpdir(), 'forkyard-data-'));
+  try {
+    expect(createDataFolder(join(root, 'a', 'b', 'c'))).toBe(join(realpathSync(root), 'a', 'b', 'c'));
   } finally {
     rmSync(root, { recursive: true });
   }

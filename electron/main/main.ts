@@ -1,13 +1,14 @@
 /** The desktop app: one instance for a data folder, one window, the engine beside it. No business logic here. */
-import { app, BrowserWindow, Menu } from 'electron';
+import { app, BrowserWindow, dialog, Menu } from 'electron';
 import { join } from 'node:path';
+import { errorBody } from '../../shared/errors.ts';
 import { createDataFolder, dataFolder } from '../local/data.ts';
 import { EngineProcess } from './engine-process.ts';
 import { answerWindow, Connections } from './ipc.ts';
 import { declareScheme, serveScheme } from './protocol.ts';
 import { denyPermissions, openWindow } from './window.ts';
 
-const data = createDataFolder(dataFolder(undefined));
+const data = openDataFolder();
 // The browser's own files live with the data: a second data folder is a second app, and its lock is this folder's.
 app.setPath('userData', join(data, 'app'));
 
@@ -46,6 +47,18 @@ function start(): void {
     );
     showWindow();
   });
+}
+
+/** Without it there is nothing to show: says why and ends. */
+function openDataFolder(): string {
+  try {
+    return createDataFolder(dataFolder(undefined));
+  } catch (error) {
+    const { message, hint } = errorBody(error);
+    // Before the app is ready this goes to stderr on Linux, to a dialog elsewhere.
+    dialog.showErrorBox('Forkyard cannot start', [message, hint ?? ''].join('\n'));
+    process.exit(1);
+  }
 }
 
 function showWindow(): void {
