@@ -22,6 +22,9 @@ export function mongoshText(schema: readonly SchemaStep[], items: readonly PlanI
   return lines.join('\n');
 }
 
+/** A JavaScript string; in single quotes where that spares the escaping of Extended JSON's double ones. */
 function quoted(text: string): string {
-  return JSON.stringify(text);
+  if (!text.includes('"')) return JSON.stringify(text);
+  const escaped = JSON.stringify(text).slice(1, -1).replaceAll('\\"', '"').replaceAll("'", "\\'");
+  return `'${escaped}'`;
 }

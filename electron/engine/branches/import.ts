@@ -69,6 +69,7 @@ async function runImport(workspace: Workspace, branch: LocalBranch, request: Imp
       items: documents,
       text: `Imported ${documents === 1 ? '1 document' : `${documents} documents`} from ${label} into ${branch.record.name}`,
     });
+    workspace.options.onBranches();
     return result;
   } catch (error) {
     await settleNow(branch, 60_000).catch(() => false);
