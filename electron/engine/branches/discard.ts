@@ -8,6 +8,8 @@ import { branchFolder, trashFolder } from './local-branch.ts';
 import type { Workspace } from './workspace.ts';
 
 const trashMs = 60 * 60_000;
+/** A removal takes much less. */
+const removalMs = 60_000;
 
 /**
  * Ends a sandbox: its server stops and its URI refuses at once, its name is free; the files stay in the trash for an
@@ -19,15 +21,15 @@ export async function discard(
   now: boolean,
 ): Promise<{ record: BranchRecord; trashedUntil: Date | undefined }> {
   const record = await workspace.record(name);
-  await requireDiscardable(workspace, record);
   const branch = workspace.live.get(record._id);
   const end = async () => {
+    await requireDiscardable(workspace, record);
     await branch?.idle();
     const changes = branch
       ? await branch.history.touchedCount()
       : await new History(workspace.home, record._id).touchedCount();
     if (branch) await workspace.stopBranch(branch, 'kill');
-    const ended = now ? await purge(workspace, record) : await toTrash(workspace, record);
+    const ended = await (now ? remove(workspace, record) : toTrash(workspace, record));
     await workspace.logEntry({
       kind: 'discard',
       branch: record.name,
@@ -37,7 +39,7 @@ export async function discard(
     });
     return ended;
   };
-  const ended = branch ? await branch.exclusively(end) : await end();
+  const ended = await (branch ? branch.exclusively(end) : workspace.turns.take(record._id, end));
   return { record: ended, trashedUntil: ended.goneAt };
 }
 
@@ -45,6 +47,12 @@ async function requireDiscardable(workspace: Workspace, record: BranchRecord): P
   if (record.parent === undefined) {
     throw new ForkyardError('main_protected', 'main cannot be discarded: it holds your data.', {
       hint: 'Discard a sandbox instead; "forkyard branches" lists them.',
+    });
+  }
+  if (record.state === 'starting') {
+    throw new ForkyardError('branch_not_live', `${record.name} is just being made.`, {
+      hint: 'Discard it when it is there.',
+      retry: true,
     });
   }
   const children = await workspace.children(record._id);
@@ -67,6 +75,13 @@ async function toTrash(workspace: Workspace, record: BranchRecord): Promise<Bran
   await mkdir(dirname(to), { recursive: true, mode: 0o700 });
   await rename(branchFolder(workspace.data, record._id).root, to);
   return trashed;
+}
+
+/** Marked first: should the engine be killed on the way, the next one goes on removing it instead of starting it. */
+async function remove(workspace: Workspace, record: BranchRecord): Promise<BranchRecord> {
+  const goneAt = new Date(Date.now() + removalMs);
+  await workspace.update(record._id, { state: 'trashed', active: false, goneAt }, ['expiresAt']);
+  return purge(workspace, record);
 }
 
 /** Removes what lies in the trash, before its time: the disk is needed. */

@@ -113,7 +113,9 @@ export class ExpirySweep {
   }
 
   private async remove(record: BranchRecord): Promise<void> {
-    await purge(this.workspace, record);
+    // What was forked from its files while it was expired is compared with it, and may be adopted into it.
+    if ((await this.workspace.children(record._id)).length > 0) return;
+    await this.workspace.turns.take(record._id, () => purge(this.workspace, record));
     if (record.state !== 'expired') return;
     await this.workspace.logEntry({
       kind: 'gone',
@@ -173,8 +175,11 @@ export async function wake(workspace: Workspace, name: string): Promise<BranchRe
 }
 
 async function bringBack(workspace: Workspace, record: BranchRecord): Promise<void> {
-  await workspace.openBranch(record);
-  await workspace.update(record._id, { state: 'live' }, ['goneAt', 'note']);
+  await workspace.turns.take(record._id, async () => {
+    if (workspace.live.has(record._id)) return;
+    await workspace.openBranch(await workspace.record(record.name));
+    await workspace.update(record._id, { state: 'live' }, ['goneAt', 'note']);
+  });
 }
 
 function requireSandbox(record: BranchRecord): void {

@@ -26,6 +26,8 @@ export interface GateOptions {
   /** A path on the same file system to try block sharing at. */
   readonly scratch: string;
   readonly guard: LockGuard;
+  /** Runs a lock and its copies when nothing else that must not meet them runs on the branch; throws where it ended. */
+  readonly inTurn: <T>(work: () => Promise<T>) => Promise<T>;
 }
 
 /** Clones one running server's files. Forks asked for while a lock is being waited for share it. */
@@ -54,28 +56,32 @@ export class ForkGate {
   }
 
   private async round(): Promise<void> {
-    const { client, port, files, scratch, guard } = this.options;
-    let jobs: Job[] = [];
-    const endTransactions = this.waiting.some((job) => job.endTransactions);
+    const jobs: Job[] = [];
     try {
-      const probe = `${files}/WiredTiger`;
-      const share = await sharesBlocks(probe, scratch);
-      const started = performance.now();
-      const locked = await withWriterLock(client, { port, endTransactions, guard }, async () => {
-        jobs = this.waiting.splice(0);
-        return cloneAll(files, jobs, share);
-      });
-      const { clusterTime, ended, heldMs } = locked;
-      const lockMs = performance.now() - started;
-      jobs.forEach((job, index) => {
-        const outcome = locked.value[index]!;
-        if (outcome.status === 'rejected') job.reject(outcome.reason);
-        else job.resolve({ ...outcome.value, clusterTime, ended, lockMs: lockMs - heldMs, copyMs: heldMs });
-      });
+      await this.options.inTurn(() => this.lockAndClone(jobs));
     } catch (error) {
-      if (jobs.length === 0) jobs = this.waiting.splice(0);
+      if (jobs.length === 0) jobs.push(...this.waiting.splice(0));
       for (const job of jobs) job.reject(error);
     }
+  }
+
+  /** Whoever waits when the lock is had is cloned under it, and told in `jobs`. */
+  private async lockAndClone(jobs: Job[]): Promise<void> {
+    const { client, port, files, scratch, guard } = this.options;
+    const endTransactions = () => this.waiting.some((job) => job.endTransactions);
+    const share = await sharesBlocks(`${files}/WiredTiger`, scratch);
+    const started = performance.now();
+    const locked = await withWriterLock(client, { port, endTransactions, guard }, async () => {
+      jobs.push(...this.waiting.splice(0));
+      return cloneAll(files, jobs, share);
+    });
+    const { clusterTime, ended, heldMs } = locked;
+    const lockMs = performance.now() - started - heldMs;
+    jobs.forEach((job, index) => {
+      const outcome = locked.value[index]!;
+      if (outcome.status === 'rejected') job.reject(outcome.reason);
+      else job.resolve({ ...outcome.value, clusterTime, ended, lockMs, copyMs: heldMs });
+    });
   }
 }
 

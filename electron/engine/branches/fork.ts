@@ -1,13 +1,20 @@
 import { randomBytes } from 'node:crypto';
 import { rm, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
-import { MongoServerError, Timestamp } from 'mongodb';
+import { MongoServerError, Timestamp, type MongoClient } from 'mongodb';
 import type { AccessLevel } from '../../../shared/api.ts';
 import { ForkyardError } from '../../../shared/errors.ts';
 import { History } from '../home/history.ts';
 import type { BranchRecord } from '../home/records.ts';
-import { connectionString, createAccount, dropInheritedAccounts, newAccount } from '../mongod/accounts.ts';
-import { lastWriteTime } from '../mongod/replica.ts';
+import {
+  connectionString,
+  createAccount,
+  dropInheritedAccounts,
+  newAccount,
+  type Account,
+} from '../mongod/accounts.ts';
+import { lastInheritedTime } from '../mongod/fork-time.ts';
+import { lastWriteTime, serverEnded } from '../mongod/replica.ts';
 import type { OpenTransaction } from '../mongod/transactions.ts';
 import type { Server } from '../mongod/server.ts';
 import { dataFiles } from '../mongod/clone.ts';
@@ -51,38 +58,36 @@ export function requireName(name: string): void {
  * A failure leaves no files, no process and no row in the catalog.
  */
 export async function fork(workspace: Workspace, request: ForkRequest): Promise<ForkResult> {
-  const started = performance.now();
   requireName(request.name);
+  return workspace.whileOpen((signal) => make(workspace, request, signal));
+}
+
+/** What there is of a sandbox so far: a failure takes it away again. */
+interface Making {
+  server?: Server;
+  client?: MongoClient;
+  /** Goes on after a failure elsewhere; what it makes is taken away when it has ended. */
+  readonly work: Promise<unknown>[];
+}
+
+async function make(workspace: Workspace, request: ForkRequest, signal: AbortSignal): Promise<ForkResult> {
+  const started = performance.now();
   const parentRecord = await workspace.record(request.from);
   const record = await reserve(workspace, request, parentRecord);
-  const making = { server: undefined as Server | undefined };
+  const making: Making = { work: [] };
   try {
     const history = new History(workspace.home, record._id);
     // Home's part goes on while files are cloned and the server boots.
     const prepared = history.create({ seq: 0, token: undefined, clusterTime: new Timestamp({ t: 0, i: 0 }) });
-    prepared.catch(() => undefined);
+    making.work.push(prepared.catch(() => undefined));
     const cloned = request.empty ? undefined : await cloneParent(workspace, parentRecord, record, request);
     const bootFrom = performance.now();
-    const { server, client } = await startBranchServer(workspace, record, request.empty);
-    making.server = server;
+    const { server, client } = await startBranchServer(workspace, record, request.empty, signal);
+    Object.assign(making, { server, client });
     const bootMs = performance.now() - bootFrom;
-    const account = newAccount(request.actor, request.access);
-    await Promise.all([
-      dropInheritedAccounts(client, workspace.credentials.user).then(() => createAccount(client, account)),
-      prepared,
-    ]);
-    const forkTime = cloned?.clusterTime ?? (await lastWriteTime(client));
-    const ready: BranchRecord = {
-      ...record,
-      accounts: [account],
-      port: server.port,
-      disk: cloned?.disk ?? 'copied',
-      forkPoint: { clusterTime: forkTime },
-    };
-    const branch = await workspace.attach(ready, server, client, true);
-    const captureReadyMs = performance.now() - started;
-    const { accounts, port, disk, forkPoint } = ready;
-    await workspace.update(record._id, { state: 'live', accounts, port: port!, disk: disk!, forkPoint: forkPoint! });
+    const opening = openClone(workspace, { request, record, server, client, cloned, prepared });
+    making.work.push(opening.catch(() => undefined));
+    const { branch, account, readyAt } = await whileItRuns(server, signal, opening);
     await workspace.logEntry({
       kind: 'fork',
       branch: record.name,
@@ -98,14 +103,51 @@ export async function fork(workspace: Workspace, request: ForkRequest): Promise<
         lock_ms: round(cloned?.lockMs ?? 0),
         copy_ms: round(cloned?.copyMs ?? 0),
         boot_ms: round(bootMs),
-        capture_ready_ms: round(captureReadyMs),
+        capture_ready_ms: round(readyAt - started),
         total_ms: round(performance.now() - started),
       },
     };
   } catch (error) {
-    await unmake(workspace, record._id, making.server);
+    await unmake(workspace, record._id, making);
     throw error;
   }
+}
+
+interface Clone {
+  readonly request: ForkRequest;
+  readonly record: BranchRecord;
+  readonly server: Server;
+  readonly client: MongoClient;
+  readonly cloned: GateResult | undefined;
+  readonly prepared: Promise<void>;
+}
+
+/** Gives a clone whose server runs its own users and its capture, and tells the catalog that it is there. */
+async function openClone(
+  workspace: Workspace,
+  { request, record, server, client, cloned, prepared }: Clone,
+): Promise<{ branch: LocalBranch; account: Account; readyAt: number }> {
+  const inherited = cloned && lastInheritedTime(client);
+  const account = newAccount(request.actor, request.access);
+  await Promise.all([
+    inherited,
+    dropInheritedAccounts(client, workspace.credentials.user).then(() => createAccount(client, account)),
+    prepared,
+  ]);
+  const clusterTime = (await inherited) ?? (await lastWriteTime(client));
+  const ready: BranchRecord & Required<Pick<BranchRecord, 'port' | 'disk' | 'forkPoint'>> = {
+    ...record,
+    accounts: [account],
+    port: server.port,
+    disk: cloned?.disk ?? 'copied',
+    forkPoint: { clusterTime },
+  };
+  const branch = await workspace.attach(ready, server, client, true);
+  const readyAt = performance.now();
+  const { accounts, port, disk, forkPoint } = ready;
+  // The last thing: from here on a server that ends is started again.
+  await workspace.update(record._id, { state: 'live', accounts, port, disk, forkPoint });
+  return { branch, account, readyAt };
 }
 
 async function reserve(workspace: Workspace, request: ForkRequest, parent: BranchRecord): Promise<BranchRecord> {
@@ -143,22 +185,25 @@ async function cloneParent(
 ): Promise<GateResult> {
   const to = branchFolder(workspace.data, record._id).db;
   await makeRoom(workspace, branchFolder(workspace.data, parent._id).db);
-  const running = workspace.live.get(parent._id);
-  if (running) {
-    // An adoption into the parent is an open transaction too: it ends first.
-    await running.exclusively(() => Promise.resolve());
-    return running.gate.clone(to, request.endTransactions);
-  }
-  if (parent.state !== 'asleep' && parent.state !== 'expired') {
-    throw new ForkyardError('branch_not_live', `${parent.name} is ${parent.state} and cannot be forked now.`, {
-      retry: true,
+  for (;;) {
+    const running = workspace.live.get(parent._id);
+    if (running) return running.gate.clone(to, request.endTransactions);
+    // Nobody starts the parent's server while its files are copied.
+    const cold = await workspace.turns.take(parent._id, async () => {
+      if (workspace.live.has(parent._id)) return undefined;
+      await requireCold(workspace, parent);
+      const scratch = join(workspace.data, 'branches', `.${record._id}.probe`);
+      return cloneCold(branchFolder(workspace.data, parent._id).db, to, scratch);
     });
+    if (cold) return cold;
   }
-  return cloneCold(
-    branchFolder(workspace.data, parent._id).db,
-    to,
-    join(workspace.data, 'branches', `.${record._id}.probe`),
-  );
+}
+
+/** @throws ForkyardError `branch_not_live` unless the branch's server is stopped and its files are whole */
+async function requireCold(workspace: Workspace, { _id, name }: BranchRecord): Promise<void> {
+  const state = (await workspace.home.branches.findOne({ _id }))?.state ?? 'gone';
+  if (state === 'asleep' || state === 'expired') return;
+  throw new ForkyardError('branch_not_live', `${name} is ${state} and cannot be forked now.`, { retry: true });
 }
 
 /** Where a full copy might not fit, the trash goes first. With plenty of space nobody counts. */
@@ -185,10 +230,32 @@ async function noteForkSequence(
   await workspace.update(_id, { forkPoint: { ...forkPoint, seq } }).catch(() => undefined);
 }
 
-async function unmake(workspace: Workspace, branchId: string, server: Server | undefined): Promise<void> {
-  const branch = workspace.live.get(branchId);
-  if (branch) await workspace.stopBranch(branch, 'kill').catch(() => undefined);
+/** Resolves as `work` does; rejects at once when the server ends or the workspace is closed. */
+async function whileItRuns<T>(server: Server, signal: AbortSignal, work: Promise<T>): Promise<T> {
+  let onAbort = (): void => undefined;
+  const aborted = new Promise<never>((_resolve, reject) => {
+    onAbort = () => reject(signal.reason as Error);
+    signal.addEventListener('abort', onAbort);
+    if (signal.aborted) onAbort();
+  });
+  const ended = server.exited.then(() => Promise.reject(serverEnded(server)));
+  try {
+    return await Promise.race([work, ended, aborted]);
+  } finally {
+    signal.removeEventListener('abort', onAbort);
+  }
+}
+
+async function unmake(workspace: Workspace, branchId: string, { server, client, work }: Making): Promise<void> {
+  const attached = workspace.live.get(branchId);
+  if (attached) attached.stopping = true;
   await server?.kill().catch(() => undefined);
+  // Closing says goodbye to the server, which is gone.
+  void client?.close().catch(() => undefined);
+  await Promise.all(work);
+  const branch = workspace.live.get(branchId);
+  workspace.live.delete(branchId);
+  await branch?.release().catch(() => undefined);
   await rm(branchFolder(workspace.data, branchId).root, { recursive: true, force: true });
   await new History(workspace.home, branchId).drop().catch(() => undefined);
   await workspace.home.branches.deleteOne({ _id: branchId });

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import type { MongoClient } from 'mongodb';
+import { ForkyardError } from '../../../shared/errors.ts';
 import { Capture } from '../capture/capture.ts';
 import { canHaveImages, switchImagesOn } from '../capture/coverage.ts';
 import { readCatalog, type Catalog } from '../changes/catalog.ts';
@@ -12,6 +13,7 @@ import type { LockGuard } from '../mongod/writer-lock.ts';
 import { initiate, reconfigure } from '../mongod/replica.ts';
 import { serverFolder, startServer, type Server, type ServerFolder } from '../mongod/server.ts';
 import { ForkGate } from './fork-gate.ts';
+import type { Turns } from './turns.ts';
 
 /** What every branch of a workspace needs to run. */
 export interface Yard {
@@ -20,6 +22,7 @@ export interface Yard {
   readonly credentials: EngineCredentials;
   readonly home: Home;
   readonly guard: LockGuard;
+  readonly turns: Turns;
   readonly log: (line: string) => void;
   readonly onChanges: (branchId: string, seq: number) => void;
 }
@@ -42,7 +45,7 @@ export class LocalBranch implements Side {
   readonly gate: ForkGate;
   /** True once its server is meant to stop. */
   stopping = false;
-  private tail: Promise<unknown> = Promise.resolve();
+  private readonly yard: Yard;
   private readonly jobs = new Set<Promise<void>>();
 
   constructor(
@@ -52,6 +55,7 @@ export class LocalBranch implements Side {
     client: MongoClient,
     state: ConstructorParameters<typeof Capture>[0]['state'],
   ) {
+    this.yard = yard;
     this.record = record;
     this.server = server;
     this.client = client;
@@ -74,14 +78,30 @@ export class LocalBranch implements Side {
       files: server.folder.db,
       scratch: join(yard.data, 'branches', `.${record._id}.probe`),
       guard: yard.guard,
+      inTurn: (work) => this.exclusively(work),
     });
   }
 
-  /** Jobs that must not meet on one branch (fork, adopt, discard, expiry) run one after the other. */
+  /**
+   * Jobs that must not meet on one branch (fork, adopt, discard, expiry) run one after the other.
+   * @throws ForkyardError `branch_not_live` where an earlier one ended the branch
+   */
   exclusively<T>(work: () => Promise<T>): Promise<T> {
-    const result = this.tail.then(work, work);
-    this.tail = result.catch(() => undefined);
-    return result;
+    const { _id, name } = this.record;
+    return this.yard.turns.take(_id, () => {
+      if (!this.stopping) return work();
+      throw new ForkyardError('branch_not_live', `${name} was just ended or stopped.`, { retry: true });
+    });
+  }
+
+  /** Runs work that has transactions open here; should the engine die in it, they are ended at once. */
+  async guarded<T>(work: () => Promise<T>): Promise<T> {
+    await this.yard.guard.arm(this.server.port);
+    try {
+      return await work();
+    } finally {
+      this.yard.guard.disarm(this.server.port);
+    }
   }
 
   /** A long job on this branch (an import) that an end of the branch waits for. */
@@ -117,12 +137,14 @@ export async function startBranchServer(
   yard: Yard,
   record: Pick<BranchRecord, '_id' | 'port' | 'ttlIndexes'>,
   fresh: boolean,
+  signal?: AbortSignal,
 ): Promise<{ server: Server; client: MongoClient }> {
   const server = await startServer({
     binary: yard.binary,
     folder: branchFolder(yard.data, record._id),
     preferredPort: record.port,
     ttl: record.ttlIndexes,
+    signal,
   });
   try {
     const client = fresh ? await initiate(server, yard.credentials) : await reconfigure(server, yard.credentials);

@@ -11,11 +11,19 @@ import type { BranchRecord, LogRecord } from '../home/records.ts';
 import { createAccount, dropInheritedAccounts, newAccount } from '../mongod/accounts.ts';
 import { serversUnder, waitForExit, type LeftServer } from '../mongod/identity.ts';
 import { GuardProcess } from '../mongod/lock-guard.ts';
-import { connectTo, initiate, lastWriteTime, reconfigure, type EngineCredentials } from '../mongod/replica.ts';
+import {
+  connectTo,
+  initiate,
+  lastWriteTime,
+  reconfigure,
+  serverEnded,
+  type EngineCredentials,
+} from '../mongod/replica.ts';
 import { Server, serverFolder, startServer } from '../mongod/server.ts';
-import { unlock } from '../mongod/writer-lock.ts';
+import { letGo } from '../mongod/writer-lock.ts';
 import { branchFolder, coverAll, LocalBranch, startBranchServer, type Yard } from './local-branch.ts';
 import { engineCredentials } from './secret.ts';
+import { Turns } from './turns.ts';
 
 export interface WorkspaceOptions {
   readonly data: string;
@@ -41,12 +49,15 @@ export class Workspace implements Yard {
   readonly credentials: EngineCredentials;
   readonly home: Home;
   readonly guard: GuardProcess;
+  readonly turns = new Turns();
   readonly options: WorkspaceOptions;
   private readonly homeServer: Server;
   /** Branches whose server runs, by id. */
   readonly live = new Map<string, LocalBranch>();
   private readonly restarts = new Map<string, number[]>();
-  private closing = false;
+  private readonly closing = new AbortController();
+  /** Servers that are being started: a stop waits for them, so that none comes up behind it. */
+  private readonly starting = new Set<Promise<unknown>>();
 
   private constructor(options: WorkspaceOptions, credentials: EngineCredentials, home: Home, homeServer: Server) {
     this.options = options;
@@ -70,8 +81,8 @@ export class Workspace implements Yard {
     const options = { ...given, data: await realpath(given.data) };
     const credentials = await engineCredentials(options.data);
     const left = await serversUnder(options.data);
-    // First of all: a fork that was cut off may have left its parent locked, with writers waiting.
-    await Promise.all(left.map((server) => unlockLeft(server, credentials)));
+    // First of all: a fork or an adoption that was cut off may keep writers waiting.
+    await Promise.all(left.map((server) => freeLeft(server, credentials)));
     const homeServer = await openHomeServer(options, credentials, left);
     const client = await reconfigure(homeServer, credentials);
     const workspace = new Workspace(options, credentials, await Home.open(client), homeServer);
@@ -82,7 +93,7 @@ export class Workspace implements Yard {
 
   private async openBranches(left: readonly LeftServer[]): Promise<void> {
     await this.removeHalfMade();
-    const records = await this.home.branches.find({ state: { $in: ['live', 'starting'] } }).toArray();
+    const records = await this.home.branches.find({ state: 'live' }).toArray();
     const kept = new Set(records.map(({ _id }) => branchFolder(this.data, _id).db));
     kept.add(this.homeServer.folder.db);
     await Promise.all(left.filter(({ dbPath }) => !kept.has(dbPath)).map(stopLeft));
@@ -99,11 +110,9 @@ export class Workspace implements Yard {
 
   /** What a fork that was cut off left: nothing of it stays. */
   private async removeHalfMade(): Promise<void> {
-    const starting = await this.home.branches.find({ state: 'starting' }).toArray();
-    for (const record of starting) await this.home.branches.deleteOne({ _id: record._id });
-    const known = new Set(
-      (await this.home.branches.find({}, { projection: { _id: 1 } }).toArray()).map(({ _id }) => _id),
-    );
+    const records = await this.home.branches.find({}, { projection: { state: 1 } }).toArray();
+    const starting = records.filter(({ state }) => state === 'starting');
+    const known = new Set(records.filter(({ state }) => state !== 'starting').map(({ _id }) => _id));
     const left = await serversUnder(join(this.data, 'branches'));
     for (const name of await readdir(join(this.data, 'branches'))) {
       if (known.has(name) || name === mainId) continue;
@@ -111,7 +120,11 @@ export class Workspace implements Yard {
       await Promise.all(left.filter(({ dbPath }) => dbPath === folder.db).map(stopLeft));
       await rm(folder.root, { recursive: true, force: true });
     }
-    for (const record of starting) await new History(this.home, record._id).drop();
+    // The row goes last: cut off again, the next start finds it.
+    for (const { _id } of starting) {
+      await new History(this.home, _id).drop();
+      await this.home.branches.deleteOne({ _id });
+    }
   }
 
   private async createMain(): Promise<void> {
@@ -136,11 +149,35 @@ export class Workspace implements Yard {
   }
 
   /** Starts or takes over the server of a branch that the catalog has as live. */
-  async openBranch(record: BranchRecord, left: readonly LeftServer[] = []): Promise<LocalBranch> {
+  openBranch(record: BranchRecord, left: readonly LeftServer[] = []): Promise<LocalBranch> {
+    return this.whileOpen((signal) => this.startOrTakeOver(record, left, signal));
+  }
+
+  /**
+   * Runs work that starts a server. A stop of the workspace aborts it and waits for its end.
+   * @throws ForkyardError `engine_stopped`
+   */
+  async whileOpen<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    this.closing.signal.throwIfAborted();
+    const job = work(this.closing.signal);
+    const settled = job.catch(() => undefined);
+    this.starting.add(settled);
+    try {
+      return await job;
+    } finally {
+      this.starting.delete(settled);
+    }
+  }
+
+  private async startOrTakeOver(
+    record: BranchRecord,
+    left: readonly LeftServer[],
+    signal: AbortSignal,
+  ): Promise<LocalBranch> {
     const folder = branchFolder(this.data, record._id);
     const running = left.find(({ dbPath }) => dbPath === folder.db);
     const started = running ? await this.takeOver(running, record).catch(() => undefined) : undefined;
-    const { server, client } = started ?? (await startBranchServer(this, record, false));
+    const { server, client } = started ?? (await startBranchServer(this, record, false, signal));
     const { port } = server;
     if (port !== record.port) await this.home.branches.updateOne({ _id: record._id }, { $set: { port } });
     return this.attach({ ...record, port }, server, client);
@@ -174,7 +211,13 @@ export class Workspace implements Yard {
       await history.create(state);
     }
     const branch = new LocalBranch(this, record, server, client, state);
-    await branch.capture.live;
+    try {
+      const ended = server.exited.then(() => Promise.reject(serverEnded(server)));
+      await Promise.race([branch.capture.live, ended]);
+    } catch (error) {
+      await branch.release();
+      throw error;
+    }
     this.live.set(record._id, branch);
     server.exited.then(() => this.serverEnded(branch)).catch(() => undefined);
     return branch;
@@ -280,7 +323,7 @@ export class Workspace implements Yard {
       if (!parent) continue;
       const branch = await this.home.branches.findOne({ _id: plan.branchId });
       const history = branch ? new History(this.home, plan.branchId) : undefined;
-      const { outcome } = await recoverPlan(this.home, plan, parent, history);
+      const { outcome } = await parent.guarded(() => recoverPlan(this.home, plan, parent, history));
       this.log(`${plan._id} was cut off: ${outcome}`);
       if (outcome !== 'applied') {
         await this.logEntry({
@@ -295,8 +338,9 @@ export class Workspace implements Yard {
 
   /** A server ended that nobody stopped: it is started again on its files, which recover by themselves. */
   private async serverEnded(branch: LocalBranch): Promise<void> {
-    if (branch.stopping || this.closing) return;
-    const { _id, name } = branch.record;
+    const { _id, name, state } = branch.record;
+    // One that is being made is its fork's business.
+    if (branch.stopping || this.closing.signal.aborted || state === 'starting') return;
     this.live.delete(_id);
     await branch.release().catch(() => undefined);
     const now = Date.now();
@@ -312,6 +356,7 @@ export class Workspace implements Yard {
   }
 
   private async failed(record: BranchRecord, error: unknown): Promise<void> {
+    if (this.closing.signal.aborted) return;
     const note = error instanceof Error ? error.message : String(error);
     this.log(`${record.name} failed: ${note}`);
     await this.update(record._id, { state: 'failed', note });
@@ -319,23 +364,22 @@ export class Workspace implements Yard {
 
   /** Home is where everything is kept: it is started again on the same port, and its clients go on by themselves. */
   private homeEnded(): void {
-    if (this.closing) return;
+    if (this.closing.signal.aborted) return;
     this.log('home ended; starting it again');
     const options = { binary: this.binary, folder: this.homeServer.folder, preferredPort: this.homeServer.port };
-    startServer(options).then(
-      (server) => {
-        server.exited.then(() => this.homeEnded()).catch(() => undefined);
-        this.restartedHome = server;
-      },
-      (error: unknown) => this.log(`home does not start: ${String(error)}`),
-    );
+    this.whileOpen(async (signal) => {
+      const server = await startServer({ ...options, signal });
+      server.exited.then(() => this.homeEnded()).catch(() => undefined);
+      this.restartedHome = server;
+    }).catch((error: unknown) => this.log(`home does not start: ${String(error)}`));
   }
 
   private restartedHome: Server | undefined;
 
   /** Stops every server, sandboxes first, home last. */
   async close(): Promise<void> {
-    this.closing = true;
+    this.closing.abort(new ForkyardError('engine_stopped', 'The engine was stopped.', { retry: true }));
+    while (this.starting.size > 0) await Promise.all(this.starting);
     await Promise.all([...this.live.values()].map((branch) => this.stopBranch(branch, 'stop')));
     this.guard.stop();
     await this.home.client.close();
@@ -366,11 +410,11 @@ async function openHomeServer(
   return server;
 }
 
-async function unlockLeft(server: LeftServer, credentials: EngineCredentials): Promise<void> {
+async function freeLeft(server: LeftServer, credentials: EngineCredentials): Promise<void> {
   const client = connectTo(server.port, credentials);
   try {
     await client.connect();
-    await unlock(client);
+    await letGo(client);
   } catch {
     // It does not answer, or is not ours any more: its start or its end is decided below.
   } finally {

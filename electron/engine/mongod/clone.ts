@@ -1,6 +1,7 @@
-import { copyFile, mkdir, readdir, rm, stat, statfs } from 'node:fs/promises';
+import { copyFile, mkdir, rm, statfs } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { ForkyardError } from '../../../shared/errors.ts';
+import { filesUnder, type DataFile } from './files.ts';
 
 /** What belongs to the running process and not to the data. */
 const notData = new Set(['mongod.lock', 'diagnostic.data', '_tmp', 'WiredTiger.lock']);
@@ -11,20 +12,9 @@ export interface CloneResult {
   readonly bytes: number;
 }
 
-interface DataFile {
-  readonly path: string;
-  readonly bytes: number;
-}
-
 /** The files of a data folder, with sizes; read once, so that no file is looked at twice while the parent waits. */
-export async function dataFiles(folder: string): Promise<DataFile[]> {
-  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
-  const files = entries.flatMap((entry) => {
-    const path = join(entry.parentPath, entry.name).slice(folder.length + 1);
-    const top = path.split(/[\\/]/)[0] ?? path;
-    return entry.isFile() && !notData.has(top) && !top.endsWith('.sock') ? [path] : [];
-  });
-  return Promise.all(files.map(async (path) => ({ path, bytes: (await stat(join(folder, path))).size })));
+export function dataFiles(folder: string): Promise<DataFile[]> {
+  return filesUnder(folder, (path) => !notData.has(path) && !path.endsWith('.sock'));
 }
 
 /** True where the file system of `folder` can share blocks between files. Decided by trying, on a file of ours. */
@@ -87,11 +77,24 @@ export async function cloneFiles(
   const worker = async () => {
     for (let file = queue[next]; file; file = queue[next]) {
       next += 1;
-      await copy(join(from, file.path), join(to, file.path));
+      await copy(join(from, file.path), join(to, file.path)).catch((error: unknown) => {
+        next = queue.length;
+        throw error;
+      });
     }
   };
-  await Promise.all(Array.from({ length: 4 }, worker));
+  // All of them end before a failure is told: what was copied is removed then, and nothing may be added any more.
+  const outcomes = await Promise.allSettled(Array.from({ length: 4 }, worker));
+  for (const outcome of outcomes) if (outcome.status === 'rejected') throw copyFailed(outcome.reason);
   return { disk: reflink ? 'shared' : 'copied', bytes: files.reduce((sum, file) => sum + file.bytes, 0) };
+}
+
+function copyFailed(cause: unknown): unknown {
+  if ((cause as NodeJS.ErrnoException).code !== 'ENOSPC') return cause;
+  return new ForkyardError('no_space', 'The disk filled up while the files were being copied.', {
+    hint: 'Discard a sandbox you no longer need, or move the data folder with --data.',
+    cause,
+  });
 }
 
 type Reflink = (from: string, to: string) => Promise<unknown>;

@@ -8,14 +8,17 @@ export interface EngineCredentials {
   readonly password: string;
 }
 
+/** What the engine calls itself where a server lists its clients. */
+export const engineProgram = 'forkyard-engine';
+
 /** A direct connection to one server of ours; no discovery, so a clone never looks for its parent. */
-export function connectTo(port: number, credentials?: EngineCredentials): MongoClient {
+export function connectTo(port: number, credentials?: EngineCredentials, program = engineProgram): MongoClient {
   return new MongoClient(`mongodb://127.0.0.1:${port}/?directConnection=true`, {
     ...(credentials
       ? { auth: { username: credentials.user, password: credentials.password }, authSource: 'admin' }
       : {}),
     ...(credentials ? { authMechanism: 'SCRAM-SHA-256' as const } : {}),
-    appName: 'forkyard-engine',
+    appName: program,
     serverSelectionTimeoutMS: 5_000,
     connectTimeoutMS: 5_000,
     maxPoolSize: 24,
@@ -65,27 +68,45 @@ function ignoreCode(...codes: number[]) {
 /**
  * Makes a server whose files came from another (a clone), or whose port changed, the primary of its own set:
  * the stored configuration names a host that is not this one.
- * @throws ForkyardError `mongod_failed` where that does not come about
+ * @throws ForkyardError `mongod_failed` where that does not come about, at once where the server ends
  */
 export async function reconfigure(server: Server, credentials: EngineCredentials): Promise<MongoClient> {
   const client = connectTo(server.port, credentials);
   const deadline = performance.now() + primaryDeadlineMs;
   let problem: unknown;
-  while (performance.now() < deadline) {
-    try {
-      await client.connect();
-      if (await isOwnPrimary(client, server.port)) return client;
-    } catch (error) {
-      // A change of state closes connections; the next turn opens new ones.
-      if (!(error instanceof MongoNetworkError)) problem = error;
+  let ended = false;
+  const becomePrimary = async () => {
+    while (!ended && performance.now() < deadline) {
+      try {
+        await client.connect();
+        if (await isOwnPrimary(client, server.port)) return true;
+      } catch (error) {
+        // A change of state closes connections; the next turn opens new ones.
+        if (!(error instanceof MongoNetworkError)) problem = error;
+      }
+      await new Promise((resolve) => setTimeout(resolve, 5));
     }
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
+    return false;
+  };
+  const exited = server.exited.then(() => {
+    ended = true;
+    return false;
+  });
+  if (await Promise.race([becomePrimary(), exited])) return client;
   await client.close();
+  if (ended) throw serverEnded(server);
   throw new ForkyardError('mongod_failed', 'The database server started but did not become writable.', {
     hint: `The whole log is in ${server.folder.log}.`,
     retry: true,
     cause: problem,
+  });
+}
+
+/** A server that went away while it was being made ready. */
+export function serverEnded(server: Server): ForkyardError {
+  return new ForkyardError('mongod_failed', 'The database server ended while it was being made ready.', {
+    hint: `The whole log is in ${server.folder.log}.`,
+    retry: true,
   });
 }
 

@@ -1,11 +1,14 @@
 import type { Document, MongoClient } from 'mongodb';
+import { engineProgram } from './replica.ts';
 
 /** A transaction somebody has open on a server. */
 export interface OpenTransaction {
   readonly lsid: Document;
-  /** `program@address`, as far as the client told. */
+  /** `program at address`, as far as the client told. */
   readonly client: string;
   readonly ageMs: number;
+  /** True where it is the engine's own. */
+  readonly own: boolean;
 }
 
 /** All open transactions, idle ones too; the writer lock of a fork waits behind every one of them. */
@@ -28,6 +31,7 @@ export async function openTransactions(client: MongoClient): Promise<OpenTransac
       lsid: operation['lsid'] as Document,
       client: program ? `${String(program)} at ${address}` : address,
       ageMs: Math.round(micros / 1000),
+      own: program === engineProgram,
     };
   });
 }

@@ -3,16 +3,17 @@ import { ForkyardError } from '../../../shared/errors.ts';
 import { lastWriteTime } from './replica.ts';
 import { endTransactions, openTransactions, type OpenTransaction } from './transactions.ts';
 
+/** Lets go of what the engine holds in a server should the engine die: the writer lock, and its own transactions. */
 export interface LockGuard {
-  /** From here on the guard unlocks this server should the engine die. Resolves when the guard knows. */
+  /** Watches over this server from here on. Resolves when the guard knows, or there is none. */
   arm(port: number): Promise<void>;
   disarm(port: number): void;
 }
 
 export interface LockOptions {
   readonly port: number;
-  /** End transactions that stay open instead of refusing. */
-  readonly endTransactions: boolean;
+  /** Whether to end transactions that stay open instead of refusing; asked when that is known. */
+  readonly endTransactions: () => boolean;
   readonly guard: LockGuard;
 }
 
@@ -36,51 +37,68 @@ const lockPatienceMs = 250;
  * killed (the server aborts, seen on 6.0.5). So it is asked for only when no transaction is open; one that began in
  * between is ended after 250 ms and named in the answer.
  * Nothing else may be awaited on this server inside `work`: a commit in flight is acknowledged only after the unlock.
- * @throws ForkyardError `open_transactions`
+ * @throws ForkyardError `open_transactions`; `mongod_failed` where the server was unlocked before `work` was done
  */
 export async function withWriterLock<T>(
   client: MongoClient,
   options: LockOptions,
   work: () => Promise<T>,
 ): Promise<Locked<T>> {
-  const admin = client.db('admin');
-  // Flush first, so that the lock finds little to do: the first lock of a dirty server took up to 9 s.
-  await admin.command({ fsync: 1 });
-  const ended: OpenTransaction[] = [];
-  const open = await waitUntilQuiet(client);
-  if (open.length > 0) {
-    if (!options.endTransactions) throw stillOpen(open);
-    await endTransactions(client, open);
-    ended.push(...open);
+  const { guard, port } = options;
+  const armed = guard.arm(port);
+  try {
+    const ended = await makeQuiet(client, options.endTransactions);
+    await armed;
+    return await locked(client, ended, work);
+  } finally {
+    await armed;
+    guard.disarm(port);
   }
-  await options.guard.arm(options.port);
+}
+
+/** Afterwards no transaction is open, and the lock finds little to flush. */
+async function makeQuiet(client: MongoClient, mayEnd: () => boolean): Promise<OpenTransaction[]> {
+  // The first lock of a dirty server took up to 9 s.
+  await client.db('admin').command({ fsync: 1 });
+  const open = await waitUntilQuiet(client);
+  if (open.length > 0 && !mayEnd()) throw stillOpen(open);
+  await endTransactions(client, open);
+  return open;
+}
+
+async function locked<T>(
+  client: MongoClient,
+  endedBefore: readonly OpenTransaction[],
+  work: () => Promise<T>,
+): Promise<Locked<T>> {
+  const ended = [...endedBefore];
   const asked = performance.now();
   let granted = false;
-  const lock = admin.command({ fsync: 1, lock: true }).finally(() => (granted = true));
+  const lock = client
+    .db('admin')
+    .command({ fsync: 1, lock: true })
+    .finally(() => (granted = true));
   const impatience = setInterval(() => {
-    if (granted) return;
-    void endLate(client, ended).catch(() => undefined);
+    if (!granted) void endLate(client, ended).catch(() => undefined);
   }, lockPatienceMs);
+  let result: Locked<T>;
+  let wasLocked: boolean;
   try {
     await lock;
     clearInterval(impatience);
-    const locked = performance.now();
+    const from = performance.now();
     // Answered from memory: not held up by the lock.
     const clusterTime = await lastWriteTime(client);
     const value = await work();
-    const done = performance.now();
-    return {
-      value,
-      clusterTime,
-      ended,
-      waitedMs: locked - asked,
-      heldMs: done - locked,
-    };
+    result = { value, clusterTime, ended, waitedMs: from - asked, heldMs: performance.now() - from };
   } finally {
     clearInterval(impatience);
-    await unlock(client);
-    options.guard.disarm(options.port);
+    wasLocked = await unlock(client);
   }
+  if (!wasLocked) {
+    throw new ForkyardError('mongod_failed', 'The files did not stand still while they were copied.', { retry: true });
+  }
+  return result;
 }
 
 async function endLate(client: MongoClient, ended: OpenTransaction[]): Promise<void> {
@@ -89,9 +107,13 @@ async function endLate(client: MongoClient, ended: OpenTransaction[]): Promise<v
   ended.push(...late);
 }
 
-/** Unlocks however often the server was locked. Safe to call on an unlocked one: so every start does. */
-export async function unlock(client: MongoClient): Promise<void> {
-  for (;;) {
+/**
+ * Unlocks however often the server was locked, and waits for a lock that is just being taken. Safe to call on an
+ * unlocked one: so every start does.
+ * @returns whether it was locked
+ */
+export async function unlock(client: MongoClient): Promise<boolean> {
+  for (let wasLocked = false; ; wasLocked = true) {
     const reply = await client
       .db('admin')
       .command({ fsyncUnlock: 1 })
@@ -99,8 +121,22 @@ export async function unlock(client: MongoClient): Promise<void> {
         if (/not locked/i.test(String(error))) return undefined;
         throw error;
       });
-    if (reply === undefined || Number(reply['lockCount']) === 0) return;
+    if (reply === undefined) return wasLocked;
+    if (Number(reply['lockCount']) === 0) return true;
   }
+}
+
+/**
+ * Lets go of everything that an engine which is gone held in a server: writers would wait for its lock for ever, and for
+ * a transaction that it had open a minute.
+ */
+export async function letGo(client: MongoClient): Promise<void> {
+  await unlock(client);
+  const open = await openTransactions(client);
+  await endTransactions(
+    client,
+    open.filter(({ own }) => own),
+  );
 }
 
 async function waitUntilQuiet(client: MongoClient): Promise<OpenTransaction[]> {

@@ -229,7 +229,7 @@ async function apply({ workspace, emit }: Context, plan: PlanRecord, { signal }:
     if (job !== undefined) emit({ type: 'progress', job, text: `${done} of ${total} changes`, done, total });
   };
   const { applied, entry } = await parent.exclusively(() =>
-    applyPlan({ home: workspace.home, parent, history, signal, onProgress }, plan),
+    parent.guarded(() => applyPlan({ home: workspace.home, parent, history, signal, onProgress }, plan)),
   );
   const record = entry === undefined ? null : await workspace.home.log.findOne({ _id: entry });
   if (record) workspace.options.onLog(record);
