@@ -139,7 +139,7 @@ function Row({
 function SecondLine({ branch }: { readonly branch: BranchRow }) {
   const empty = useApp(isEmpty);
   if (branch.parent === undefined) {
-    return <span className="cut">{empty ? 'Nothing in it yet' : mainSize(branch, false)}</span>;
+    return <span className="cut">{empty ? 'Nothing in it yet' : mainSize(branch, false) || 'Just imported'}</span>;
   }
   if (branch.state === 'starting') return <span>Starting</span>;
   if (branch.state === 'failed') {

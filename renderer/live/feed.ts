@@ -226,9 +226,10 @@ function flush(): void {
   }
   if (held.length === 0) return;
   const shown = lastShown();
-  const changes = bounded([...feed.changes, ...held.filter((change) => change.seq > shown)]);
+  const all = [...feed.changes, ...held.filter((change) => change.seq > shown)];
+  const changes = bounded(all);
   held = [];
-  update({ changes, reachedStart: feed.reachedStart && changes[0]?.seq === feed.changes[0]?.seq });
+  update({ changes, reachedStart: feed.reachedStart && changes.length === all.length });
 }
 
 async function reload({ branch, name }: Feed): Promise<void> {

@@ -6,7 +6,7 @@ import { remember } from '../store/counts.ts';
 import { call, isConnectionLoss } from '../store/engine.ts';
 import { keepDecisions } from './decisions.ts';
 import type { Decisions } from './decisions.ts';
-import { everything } from './selection.ts';
+import { everything, keepNamed, namedDocuments } from './selection.ts';
 import type { Selection } from './selection.ts';
 
 const pageDocuments = 200;
@@ -150,6 +150,7 @@ export async function refreshReview(branch: Named): Promise<void> {
     const wanted = Math.min(refreshDocuments, Math.max(pageDocuments, before.list?.documents.length ?? 0));
     const list = ns === undefined ? undefined : await readList(branch, ns, before.conflictsOnly, wanted);
     const document = await rereadDocument(branch, before, list, ns);
+    const isThere = await stillChanged(branch, before.selection);
     const now = reviewOf(branch.id);
     const sameList = now.ns === before.ns && now.conflictsOnly === before.conflictsOnly;
     const sameDocument = now.document === before.document;
@@ -157,6 +158,8 @@ export async function refreshReview(branch: Named): Promise<void> {
       diff,
       conflicts,
       decisions: keepDecisions(now.decisions, conflicts),
+      // A selection made meanwhile is looked at by the next comparison.
+      ...(now.selection === before.selection ? { selection: keepNamed(now.selection, isThere) } : {}),
       error: undefined,
       ...(sameList ? { ns, list } : {}),
       ...(sameDocument ? { document } : {}),
@@ -194,6 +197,15 @@ async function readConflicts(branch: Named, diff: Output<'diff.get'>): Promise<r
   if (diff.summary.every((row) => row.conflicts === 0)) return [];
   const answer = await call('diff.get', { branch: branch.name, conflictsOnly: true, limit: conflictsAtMost });
   return answer.documents.filter((document) => document.conflict);
+}
+
+/** Which of the documents that a selection names are changes still. */
+async function stillChanged(branch: Named, selection: Selection): Promise<(ns: string, id: Bson) => boolean> {
+  const named = namedDocuments(selection);
+  if (named.length === 0) return () => true;
+  const { documents } = await call('diff.get', { branch: branch.name, only: named, limit: 10_000 });
+  const found = new Set(documents.map(({ ns, id }) => `${ns}\n${id}`));
+  return (ns, id) => found.has(`${ns}\n${id}`);
 }
 
 /** The open document as it is now; where it is no change any more, the first of the list. */

@@ -6,6 +6,8 @@ import {
   documentState,
   everything,
   hasField,
+  keepNamed,
+  namedDocuments,
   nothing,
   partialDocuments,
   planTargets,
@@ -107,6 +109,14 @@ describe('a selection', () => {
     expect(chosenDocuments(selection, ns, 10)).toBe(9);
     expect(chosenDocuments(selection, ns, 9, (id) => id !== 'p1')).toBe(9);
     expect(chosenDocuments(withDocument(nothing, ns, 'p1', true), ns, 10)).toBe(1);
+  });
+
+  it('forgets documents that are no change any more', () => {
+    const picked = withDocument(withDocument(nothing, ns, 'p1', true), ns, 'p2', true);
+    const kept = keepNamed(picked, (_, id) => id !== 'p1');
+    expect(namedDocuments(kept)).toEqual([{ ns, id: 'p2' }]);
+    expect(keepNamed(kept, () => false)).toEqual(nothing);
+    expect(keepNamed(picked, () => true)).toBe(picked);
   });
 
   it('tells the state of several collections together', () => {

@@ -141,6 +141,24 @@ export function partialDocuments(selection: Selection): { readonly ns: string; r
   return found;
 }
 
+/** Every document that the selection names by itself. */
+export function namedDocuments(selection: Selection): { readonly ns: string; readonly id: Bson }[] {
+  return [...selection.byCollection].flatMap(([ns, { documents }]) => [...documents.keys()].map((id) => ({ ns, id })));
+}
+
+/** Forgets named documents that `isThere` denies: what is no change any more must not count as chosen. */
+export function keepNamed(selection: Selection, isThere: (ns: string, id: Bson) => boolean): Selection {
+  let kept = selection;
+  for (const { ns, id } of namedDocuments(selection)) {
+    if (isThere(ns, id)) continue;
+    const collection = collectionOf(kept, ns);
+    const documents = new Map(collection.documents);
+    documents.delete(id);
+    kept = withEntry(kept, ns, { ...collection, documents });
+  }
+  return kept;
+}
+
 export interface PlanTargets {
   readonly only?: Target[];
   readonly except?: Target[];

@@ -23,9 +23,9 @@ export function age(iso: string, now: number): string {
   return `${String(Math.floor(past / dayMs))} d`;
 }
 
-/** Time left, rounded up to the minute so that it never promises less than there is: `42 min`, `3 h 10 min`, `6 d`. */
+/** Time left to the nearest minute, the last one whole: `42 min`, `3 h 10 min`, `6 d`. */
 export function span(ms: number): string {
-  const minutes = Math.max(0, Math.ceil(ms / minuteMs - 1 / 60));
+  const minutes = Math.max(ms > 0 ? 1 : 0, Math.round(ms / minuteMs));
   if (minutes < 60) return `${String(minutes)} min`;
   const hours = Math.floor(minutes / 60);
   if (hours < 24) return minutes % 60 === 0 ? `${String(hours)} h` : `${String(hours)} h ${String(minutes % 60)} min`;

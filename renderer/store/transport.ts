@@ -48,7 +48,7 @@ async function whyClosed(): Promise<ForkyardError> {
   );
   return answers
     ? new ForkyardError('web_refused', 'This browser tab has no key to the engine.', {
-        hint: 'Open the link that `forkyard up` prints.',
+        hint: 'Open the link that “forkyard up” prints.',
       })
     : new ForkyardError('engine_unreachable', 'The Forkyard engine does not answer.', { retry: true });
 }
