@@ -1,10 +1,11 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { Engine, EngineOptions } from '../engine/service/contract.ts';
 import { ForkyardError } from '../../shared/errors.ts';
 import { connect } from '../../shared/rpc/connect.ts';
+import { socketPath } from '../local/data.ts';
 import { findEngine, waitForEngine } from '../local/find.ts';
 import { streamTransport } from '../local/ndjson.ts';
 import { runEngine } from './run.ts';
@@ -114,3 +115,16 @@ test('stopping twice stops once, and a stop that fails still frees the folder', 
   expect(stop).toHaveBeenCalledOnce();
   await (await run()).stop();
 });
+
+test.skipIf(process.platform === 'win32')(
+  'a socket that has no room in a long data folder leaves nothing behind',
+  async () => {
+    const long = join(data, 'x'.repeat(120));
+    const engine = await runEngine({ data: long, startEngine: engineOf(), appRoot: data });
+    const socket = socketPath(engine.data);
+    expect(socket.startsWith(tmpdir())).toBe(true);
+    (await waitForEngine(engine.data, 0))?.destroy();
+    await engine.stop();
+    expect(existsSync(dirname(socket))).toBe(false);
+  },
+);

@@ -1,3 +1,5 @@
+import { rmdir } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import type { Engine, EngineOptions } from '../engine/service/contract.ts';
 import { EventRing } from '../../shared/rpc/event-ring.ts';
 import { serve } from '../../shared/rpc/serve.ts';
@@ -116,6 +118,8 @@ export async function runEngine({ data: asked, startEngine, appRoot, onLog }: Ru
         const open = await web?.catch(() => undefined);
         log(`engine ${process.pid} has stopped`);
         await Promise.all([door.close(closeTimeoutMs), open?.close(closeTimeoutMs)]);
+        // A socket outside the data folder had a folder of its own.
+        if (dirname(socket) !== data) await rmdir(dirname(socket)).catch(() => {});
         settleStopped();
       }
     })();
