@@ -1,6 +1,7 @@
-import { readFile, readdir, stat, statfs } from 'node:fs/promises';
+import { readFile, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ForkyardError } from '../../../shared/errors.ts';
+import { filesUnder } from '../mongod/files.ts';
 import type { Methods } from './service.ts';
 
 declare const __FORKYARD_VERSION__: string;
@@ -47,16 +48,7 @@ async function freeBytes(folder: string): Promise<number> {
 }
 
 async function folderBytes(folder: string): Promise<number> {
-  const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []);
-  const sizes = entries.map((entry) =>
-    entry.isFile()
-      ? stat(join(entry.parentPath, entry.name)).then(
-          ({ size }) => size,
-          () => 0,
-        )
-      : 0,
-  );
-  return (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
+  return (await filesUnder(folder)).reduce((sum, { bytes }) => sum + bytes, 0);
 }
 
 /** Resident memory of a process; 0 where the system does not tell. */
