@@ -9,6 +9,7 @@ import { DocumentList } from './document-list.tsx';
 import { openCollection, select } from './review.ts';
 import type { ReviewState } from './review.ts';
 import { collectionsState, collectionState, withCollection, withCollections, withSchema } from './selection.ts';
+import type { Tri } from './selection.ts';
 import { collectionTally, tallyOf } from './tally.ts';
 import { schemaWords } from './words.ts';
 
@@ -75,7 +76,7 @@ function Collections({ branch, review, manyDatabases }: ListProps & { readonly m
     <div className="pick-part pick-collections">
       <div className="prow top">
         <TriStateBox
-          state={tally.undecided > 0 && state === 'on' ? 'part' : state}
+          state={shownState(state, tally.documents, tally.undecided)}
           label="Include all collections"
           onToggle={() => select(branch.id, withCollections(review.selection, state !== 'on'))}
         />
@@ -100,12 +101,12 @@ function CollectionRow({
   manyDatabases,
 }: ListProps & { readonly row: Output<'diff.get'>['summary'][number]; readonly manyDatabases: boolean }) {
   const state = collectionState(review.selection, row.ns);
-  const { undecided } = collectionTally(review, row);
+  const { chosen, undecided } = collectionTally(review, row);
   const here = review.ns === row.ns;
   return (
     <li className={here ? 'prow here' : 'prow'}>
       <TriStateBox
-        state={state === 'on' && undecided > 0 ? 'part' : state}
+        state={shownState(state, chosen, undecided)}
         label={`Include ${row.ns}`}
         onToggle={() => select(branch.id, withCollection(review.selection, row.ns, state !== 'on'))}
       />
@@ -121,4 +122,10 @@ function CollectionRow({
       <Counts counts={row} />
     </li>
   );
+}
+
+/** A box whose part must be decided first is not full; one of which nothing is chosen is empty. */
+function shownState(state: Tri, chosen: number, undecided: number): Tri {
+  if (undecided === 0 || state === 'off') return state;
+  return chosen === 0 ? 'off' : 'part';
 }
