@@ -77,6 +77,34 @@ async function toTrash(workspace: Workspace, record: BranchRecord): Promise<Bran
   return trashed;
 }
 
+/**
+ * Takes a discarded sandbox out of the trash: the same files, credentials and history. Its server is not started here.
+ * @returns undefined where nothing of that name lies there
+ * @throws ForkyardError `name_taken` where the name is another's by now
+ */
+export async function takeFromTrash(workspace: Workspace, name: string): Promise<BranchRecord | undefined> {
+  const [record] = await workspace.home.branches
+    .find({ name, state: 'trashed', goneAt: { $gt: new Date() } })
+    .sort({ goneAt: -1 })
+    .limit(1)
+    .toArray();
+  if (!record) return undefined;
+  return workspace.turns.take(record._id, async () => {
+    if (await workspace.home.branches.findOne({ name, active: true })) {
+      throw new ForkyardError(
+        'name_taken',
+        `${name} cannot be brought back: there is another branch of that name by now.`,
+        {
+          hint: `Discard that one first with "forkyard discard ${name}".`,
+        },
+      );
+    }
+    const { root } = branchFolder(workspace.data, record._id);
+    await rename(trashFolder(workspace.data, record._id), root);
+    return workspace.update(record._id, { state: 'asleep', active: true }, ['goneAt']);
+  });
+}
+
 /** Marked first: should the engine be killed on the way, the next one goes on removing it instead of starting it. */
 async function remove(workspace: Workspace, record: BranchRecord): Promise<BranchRecord> {
   const goneAt = new Date(Date.now() + removalMs);

@@ -3,7 +3,7 @@ import { compareSchema } from '../changes/schema.ts';
 import { comparedPages, openComparison } from '../changes/diff.ts';
 import { Selection } from '../changes/selection.ts';
 import type { BranchRecord } from '../home/records.ts';
-import { discard, purge } from './discard.ts';
+import { discard, purge, takeFromTrash } from './discard.ts';
 import type { LocalBranch } from './local-branch.ts';
 import type { Workspace } from './workspace.ts';
 
@@ -165,13 +165,26 @@ export async function extend(workspace: Workspace, name: string, ttlMs: number):
   return workspace.update(record._id, { expiresAt: new Date(from + ttlMs) }, ['note', 'goneAt']);
 }
 
-/** Starts the server of an expired or sleeping branch again. */
+/** What a branch that is brought back gets to live. */
+const secondLifeMs = 60 * 60_000;
+
+/** Starts the server of a sleeping branch again; an expired or discarded one comes back for an hour. */
 export async function wake(workspace: Workspace, name: string): Promise<BranchRecord> {
-  const record = await workspace.record(name);
+  const discarded = (await workspace.home.branches.findOne({ name, active: true }))
+    ? undefined
+    : await takeFromTrash(workspace, name);
+  const record = discarded ?? (await workspace.record(name));
   if (record.state === 'live') return record;
-  if (record.state === 'expired') return extend(workspace, name, 60 * 60_000);
+  if (record.state === 'expired') return extend(workspace, name, secondLifeMs);
   await bringBack(workspace, record);
-  return workspace.record(name);
+  if (!discarded) return workspace.record(name);
+  await workspace.logEntry({
+    kind: 'restore',
+    branch: name,
+    branchId: record._id,
+    text: `Brought ${name} back from the trash`,
+  });
+  return workspace.update(record._id, { expiresAt: new Date(Date.now() + secondLifeMs) });
 }
 
 async function bringBack(workspace: Workspace, record: BranchRecord): Promise<void> {
