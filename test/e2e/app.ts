@@ -21,7 +21,9 @@ export interface App {
 /** `app` is open when a test begins; when it ends, every process and file of it is gone. */
 export const test = base.extend<{ app: App }>({
   app: async ({}, use, info) => {
-    const data = await realpath(await mkdtemp(join(tmpdir(), 'fye-')));
+    const folder = await realpath(await mkdtemp(join(tmpdir(), 'fye-')));
+    // The window shows its name.
+    const data = join(folder, 'acme-shop');
     const env = { ...process.env, FORKYARD_DATA: data } as Record<string, string>;
     const cli = async (...args: string[]) => {
       const { stdout } = await run(process.execPath, [cliPath, ...args, '--json'], { env, maxBuffer: 1 << 26 });
@@ -36,7 +38,7 @@ export const test = base.extend<{ app: App }>({
       await shell.close();
       await cli('down');
       const left = await serversUnder(data);
-      await rm(data, { recursive: true, force: true });
+      await rm(folder, { recursive: true, force: true });
       if (left.length > 0) throw new Error(`servers were left running: ${left.map(({ pid }) => pid).join(', ')}`);
     }
   },
