@@ -73,26 +73,16 @@ async function locked<T>(
 ): Promise<Locked<T>> {
   const ended = [...endedBefore];
   const asked = performance.now();
-  let granted = false;
-  const lock = client
-    .db('admin')
-    .command({ fsync: 1, lock: true })
-    .finally(() => (granted = true));
-  const impatience = setInterval(() => {
-    if (!granted) void endLate(client, ended).catch(() => undefined);
-  }, lockPatienceMs);
   let result: Locked<T>;
   let wasLocked: boolean;
   try {
-    await lock;
-    clearInterval(impatience);
+    await impatiently(client, ended, client.db('admin').command({ fsync: 1, lock: true }));
     const from = performance.now();
     // Answered from memory: not held up by the lock.
     const clusterTime = await lastWriteTime(client);
     const value = await work();
     result = { value, clusterTime, ended, waitedMs: from - asked, heldMs: performance.now() - from };
   } finally {
-    clearInterval(impatience);
     wasLocked = await unlock(client);
   }
   if (!wasLocked) {
@@ -101,10 +91,19 @@ async function locked<T>(
   return result;
 }
 
-async function endLate(client: MongoClient, ended: OpenTransaction[]): Promise<void> {
-  const late = await openTransactions(client);
-  await endTransactions(client, late);
-  ended.push(...late);
+/** Waits for a lock that is being taken; transactions that keep it waiting are ended, and told in `ended`. */
+async function impatiently<T>(client: MongoClient, ended: OpenTransaction[], taking: Promise<T>): Promise<T> {
+  const endLate = async () => {
+    const late = await openTransactions(client);
+    await endTransactions(client, late);
+    ended.push(...late);
+  };
+  const timer = setInterval(() => void endLate().catch(() => undefined), lockPatienceMs);
+  try {
+    return await taking;
+  } finally {
+    clearInterval(timer);
+  }
 }
 
 /**
@@ -128,10 +127,10 @@ export async function unlock(client: MongoClient): Promise<boolean> {
 
 /**
  * Lets go of everything that an engine which is gone held in a server: writers would wait for its lock for ever, and for
- * a transaction that it had open a minute.
+ * a transaction that it had open a minute. Where it was still waiting for its lock, what keeps it waiting is ended.
  */
 export async function letGo(client: MongoClient): Promise<void> {
-  await unlock(client);
+  await impatiently(client, [], unlock(client));
   const open = await openTransactions(client);
   await endTransactions(
     client,
