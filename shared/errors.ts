@@ -106,8 +106,3 @@ export function errorBody(error: unknown): ErrorBody {
 export function redact(text: string): string {
   return text.replace(/(mongodb(?:\+srv)?:\/\/)([^\s'"`]*)@/gi, '$1***@');
 }
-
-/** A case that the types say cannot happen. */
-export function assertNever(value: never): never {
-  throw new Error(`unexpected value ${JSON.stringify(value)}`);
-}

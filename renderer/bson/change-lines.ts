@@ -2,10 +2,9 @@ import { Type, typeName } from '../../shared/bson/value.ts';
 import type { BsonValue } from '../../shared/bson/value.ts';
 import { elementsOf, valueSlice } from '../../shared/bson/walk.ts';
 import type { ElementSlice } from '../../shared/bson/walk.ts';
+import { arrayMarks } from './array-marks.ts';
 import { pathKey } from './line.ts';
 import type { Line, LinesOptions, PlaceChange, Tone } from './line.ts';
-import { pairArray } from './pairs.ts';
-import type { Pair } from './pairs.ts';
 import { plainText } from './plain.ts';
 import { markBetween } from './text-marks.ts';
 import type { Piece } from './text-marks.ts';
@@ -173,25 +172,19 @@ export function inlineArrayLines(
   const [old, fresh] = [elementsOf(before), elementsOf(after)];
   if (![...old, ...fresh].every((element) => isScalarType(element.type))) return undefined;
   if (plainText(after.value, 200).length + plainText(before.value, 200).length > 2 * inlineChars) return undefined;
-  const { pairs } = pairArray(old, fresh);
-  const side = (one: 'before' | 'after', mark: 'del' | 'ins'): Piece[] => {
+  const marks = arrayMarks(old, fresh);
+  const side = (elements: readonly ElementSlice[], marked: ReadonlySet<number>, mark: 'del' | 'ins'): Piece[] => {
     const pieces: Piece[] = [{ text: '[' }];
-    for (const pair of pairs) {
-      const element = pair[one];
-      if (element === undefined) continue;
-      if (pieces.length > 1) pieces.push({ text: ', ' });
-      pieces.push({ text: plainText(element.value), ...(differs(pair) ? { mark } : {}) });
-    }
+    elements.forEach((element, index) => {
+      if (index > 0) pieces.push({ text: ', ' });
+      pieces.push({ text: plainText(element.value), ...(marked.has(index) ? { mark } : {}) });
+    });
     return [...pieces, { text: ']' }];
   };
   return [
-    { key: `${key}-`, depth, tone: 'rem', name, pieces: side('before', 'del'), changes, box: true },
-    { key: `${key}+`, depth, tone: 'add', name, pieces: side('after', 'ins'), changes, box: false },
+    { key: `${key}-`, depth, tone: 'rem', name, pieces: side(old, marks.before, 'del'), changes, box: true },
+    { key: `${key}+`, depth, tone: 'add', name, pieces: side(fresh, marks.after, 'ins'), changes, box: false },
   ];
-}
-
-function differs({ before, after }: Pair): boolean {
-  return before === undefined || after === undefined || plainText(before.value) !== plainText(after.value);
 }
 
 function typeNote(type: string, options: LinesOptions): string | undefined {
