@@ -114,10 +114,13 @@ export class Capture {
     return true;
   }
 
-  /** A quiet stream tells its position once a second; asked directly it tells at once that nothing lies between. */
+  /**
+   * A quiet stream tells its position once a second; asked directly it tells at once that nothing lies between. Asked from
+   * what is in the history, not from what has been read: home may have refused the last batch.
+   */
   private async lookAhead(time: Timestamp): Promise<boolean> {
     const before = this.state;
-    const seen = await this.stream.peek().catch(() => undefined);
+    const seen = await this.stream.peek(startOf(before)).catch(() => undefined);
     if (!seen?.empty || !seen.time || seen.time.compare(time) < 0) return false;
     if (this.busy || this.state !== before) return true;
     this.state = { ...before, clusterTime: seen.time, token: seen.token ?? before.token };

@@ -74,14 +74,14 @@ export class RawChangeStream {
       const getMore = { getMore: Long.fromBigInt(this.cursor.id), collection: this.cursor.name, maxTimeMS: awaitMs };
       return rawCursorCommand(admin, { ...getMore, batchSize: this.careful ? 1 : batchDocuments }, options);
     }
-    return rawCursorCommand(admin, this.aggregate(true, this.careful ? 1 : batchDocuments), options);
+    return rawCursorCommand(admin, aggregate(this.position, true, this.careful ? 1 : batchDocuments), options);
   }
 
   /** Exactly one event, without images. */
   private async nextBare(): Promise<StreamBatch> {
     const options = { session: this.session, signal: this.abort.signal };
     const admin = this.client.db('admin');
-    let reply = await rawCursorCommand(admin, this.aggregate(false, 1), options);
+    let reply = await rawCursorCommand(admin, aggregate(this.position, false, 1), options);
     while (reply.documents.length === 0 && reply.id !== 0n) {
       const getMore = { getMore: Long.fromBigInt(reply.id), collection: reply.name, batchSize: 1, maxTimeMS: awaitMs };
       reply = await rawCursorCommand(admin, getMore, options);
@@ -96,8 +96,8 @@ export class RawChangeStream {
     return { events: batch.events, token };
   }
 
-  /** What a fresh look at the stream says from the current position, without waiting: used to learn that nothing came. */
-  async peek(): Promise<{
+  /** What a fresh look at the stream says from `start` on, without waiting: used to learn that nothing came. */
+  async peek(start: StreamStart): Promise<{
     readonly empty: boolean;
     readonly time: Timestamp | undefined;
     readonly token: Uint8Array | undefined;
@@ -105,7 +105,7 @@ export class RawChangeStream {
     const session = this.client.startSession();
     try {
       const admin = this.client.db('admin');
-      const reply = await rawCursorCommand(admin, this.aggregate(false, 1), { session });
+      const reply = await rawCursorCommand(admin, aggregate(start, false, 1), { session });
       if (reply.id !== 0n) {
         await admin.command({ killCursors: reply.name, cursors: [Long.fromBigInt(reply.id)] }, { session });
       }
@@ -114,14 +114,6 @@ export class RawChangeStream {
     } finally {
       await session.endSession();
     }
-  }
-
-  private aggregate(images: boolean, batchSize: number): Document {
-    const stage: Document = { allChangesForCluster: true, showExpandedEvents: true, showSystemEvents: true };
-    if (images) Object.assign(stage, { fullDocument: 'whenAvailable', fullDocumentBeforeChange: 'whenAvailable' });
-    if ('token' in this.position) stage['startAfter'] = BSON.deserialize(this.position.token);
-    else stage['startAtOperationTime'] = this.position.time;
-    return { aggregate: 1, pipeline: [{ $changeStream: stage }], cursor: { batchSize } };
   }
 
   async close(): Promise<void> {
@@ -139,4 +131,12 @@ export class RawChangeStream {
 
 function toBatch(reply: RawCursor): StreamBatch {
   return { events: reply.documents.map(parseEvent), token: reply.postBatchResumeToken?.slice() };
+}
+
+function aggregate(start: StreamStart, images: boolean, batchSize: number): Document {
+  const stage: Document = { allChangesForCluster: true, showExpandedEvents: true, showSystemEvents: true };
+  if (images) Object.assign(stage, { fullDocument: 'whenAvailable', fullDocumentBeforeChange: 'whenAvailable' });
+  if ('token' in start) stage['startAfter'] = BSON.deserialize(start.token);
+  else stage['startAtOperationTime'] = start.time;
+  return { aggregate: 1, pipeline: [{ $changeStream: stage }], cursor: { batchSize } };
 }
