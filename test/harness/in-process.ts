@@ -13,21 +13,20 @@ import type { Engine } from '../../electron/engine/service/contract.ts';
  */
 export class TestYard {
   readonly data: string;
-  readonly log: string[] = [];
+  readonly log: string[];
   private engine: Engine;
   private readonly clients = new Map<string, MongoClient>();
 
-  private constructor(data: string, engine: Engine) {
+  private constructor(data: string, engine: Engine, log: string[]) {
     this.data = data;
+    this.log = log;
     this.engine = engine;
   }
 
   static async open(): Promise<TestYard> {
     const data = await realpath(await mkdtemp(join(tmpdir(), 'fy-')));
     const log: string[] = [];
-    const yard = new TestYard(data, await startEngine({ data, log: (line) => log.push(line) }));
-    yard.log.push(...log);
-    return yard;
+    return new TestYard(data, await startEngine({ data, log: (line) => log.push(line) }), log);
   }
 
   async call<M extends Method>(method: M, input: Input<M>): Promise<Output<M>> {

@@ -1,8 +1,13 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { Int32, type Document, type MongoClient } from 'mongodb';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import type { Change } from '../../shared/api.ts';
+import { engineCredentials } from '../../electron/engine/branches/secret.ts';
+import { connectTo } from '../../electron/engine/mongod/replica.ts';
 import { ejson } from '../harness/bson.ts';
 import { TestYard } from '../harness/in-process.ts';
+import { serversIn } from '../harness/killable.ts';
 import { allChanges, contents, insertExactly } from '../harness/round.ts';
 
 let yard: TestYard;
@@ -80,6 +85,49 @@ it('CS-06: the same through replacements, upserts, findAndModify and a bulk in o
     ['delete', document(1, 9), undefined],
   ]);
 });
+
+it('CS-23: while home refuses a batch nothing of it is passed over, and once it takes it everything is there once', async () => {
+  const { branch } = await yard.fork('refused', { ttlMs: null });
+  const client = await yard.client('refused');
+  const collection = client.db('cs23').collection<{ _id: number }>('refused');
+  await collection.insertOne({ _id: 0 });
+  const before = await allChanges(yard, 'refused');
+  // Somebody else's unfinished write stands where the next entry goes.
+  const home = await homeClient();
+  const session = home.startSession();
+  session.startTransaction();
+  const next = { _id: (before.at(-1)!.seq + 1) as never };
+  await home.db('history').collection(`changes_${branch.id}`).insertOne(next, { session });
+  const refusals = () => yard.log.filter((line) => line.includes(branch.id) && line.includes('trying again')).length;
+  const earlier = refusals();
+  for (let _id = 1; _id <= 50; _id += 1) await collection.insertOne({ _id });
+  const asked: ReturnType<typeof ask>[] = [];
+  const ask = () => yard.call('changes.page', { branch: 'refused', settle: true, after: before.at(-1)!.seq });
+  await vi.waitFor(
+    () => {
+      // Asked at every moment of it: while it reads, while it writes, while it pauses.
+      asked.push(ask());
+      expect(refusals()).toBeGreaterThan(earlier + 9);
+    },
+    { timeout: 9_000, interval: 2 },
+  );
+  await session.abortTransaction();
+  await session.endSession();
+  await home.close();
+  const wanted = Array.from({ length: 50 }, (_, index) => int(index + 1));
+  for (const { changes, complete } of await Promise.all(asked)) {
+    expect(complete).toBe(true);
+    expect(changes.map(({ id }) => ejson(id))).toEqual(wanted);
+  }
+});
+
+/** Home, as the engine reaches it. */
+async function homeClient(): Promise<MongoClient> {
+  const folder = join(yard.data, 'home');
+  const pid = [...(await serversIn(folder)).keys()][0]!;
+  const args = (await readFile(`/proc/${pid}/cmdline`, 'utf8')).split('\0');
+  return connectTo(Number(args[args.indexOf('--port') + 1]), await engineCredentials(yard.data)).connect();
+}
 
 it.each([
   ['in a collection that was forked', 'cs08-old', false],
