@@ -13,7 +13,7 @@ const help = `npm run bench -- [--runs N] [--only NAME]… [--sizes N,N,…] [--
 
 Measures the build in dist/ and prints one JSON object on stdout; progress goes to stderr.
   --runs N           runs of each figure (5)
-  --only NAME        only figures whose name contains this; may be repeated
+  --only NAME        only figures of this name, or with this part of one (reflink); may be repeated
   --sizes N,N,…      numbers of documents to fork (3,10000,100000,500000)
   --dir DIR          where data folders are made (${tmpdir()}); a file system that shares no blocks
   --cpu-profile DIR  profile the engine while it is measured, a file each; slows it
@@ -57,7 +57,7 @@ export async function bench(root: string, argv: readonly string[]): Promise<numb
   const run = new BenchRun(asked);
   const scenes = [forkScene, collectionsScene, feedScene, reviewScene, idleScene].map((scene) => scene(run));
   const figures = scenes.flatMap((scene) => scene.figures).filter((figure) => figure.wanted);
-  if (figures.length === 0) throw new Error(`no figure's name contains ${asked.only.join(' or ')}; --list lists them`);
+  if (figures.length === 0) throw new Error(`there is no figure ${asked.only.join(' or ')}; --list lists them`);
   if (values.list === true) {
     for (const { spec } of figures) process.stdout.write(`${spec.name}  ≤ ${spec.target} ${spec.unit}\n`);
     return 0;

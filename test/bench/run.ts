@@ -9,7 +9,7 @@ export interface Asked {
   readonly runs: number;
   /** Numbers of documents, ascending. */
   readonly sizes: readonly number[];
-  /** Parts of names; none = everything. */
+  /** Names, or parts of them between dots; none = everything. */
   readonly only: readonly string[];
   /** Where profiles of the engine go; undefined = none are made. */
   readonly profiles: string | undefined;
@@ -27,7 +27,7 @@ export class BenchRun {
 
   figure(spec: FigureSpec): Figure {
     const { only } = this.asked;
-    return new Figure(spec, only.length === 0 || only.some((part) => spec.name.includes(part)));
+    return new Figure(spec, only.length === 0 || only.some((part) => `.${spec.name}.`.includes(`.${part}.`)));
   }
 
   get largest(): number {
