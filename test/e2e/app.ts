@@ -3,7 +3,15 @@ import { mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { _electron, chromium, test as base, type Browser, type ElectronApplication, type Page } from '@playwright/test';
+import {
+  _electron,
+  chromium,
+  expect,
+  test as base,
+  type Browser,
+  type ElectronApplication,
+  type Page,
+} from '@playwright/test';
 import { serversUnder } from '../../electron/engine/mongod/identity.ts';
 
 const run = promisify(execFile);
@@ -20,6 +28,8 @@ export interface App {
 
 /** `app` is open when a test begins; when it ends, every process and file of it is gone. */
 export const test = base.extend<{ app: App }>({
+  // Playwright reads the pattern: it names the fixtures this one is made from, none.
+  // eslint-disable-next-line no-empty-pattern
   app: async ({}, use, info) => {
     const folder = await realpath(await mkdtemp(join(tmpdir(), 'fye-')));
     // The window shows its name.
@@ -37,10 +47,9 @@ export const test = base.extend<{ app: App }>({
         await info.attach('window', { body: await shell.page.screenshot(), contentType: 'image/png' });
       await shell.close();
       await cli('down');
-      const left = await serversUnder(data);
       await rm(folder, { recursive: true, force: true });
-      if (left.length > 0) throw new Error(`servers were left running: ${left.map(({ pid }) => pid).join(', ')}`);
     }
+    expect(await serversUnder(folder), 'servers left running').toEqual([]);
   },
 });
 
