@@ -15,7 +15,7 @@ if (!existsSync(join(root, 'dist', 'cli', 'forkyard.js'))) {
 const electron = findElectron();
 if ('path' in electron) run(electron.path, [root, ...chromiumFlags(), ...args]);
 else {
-  console.error(`${electron.reason} The app opens in a browser instead.`);
+  console.error(`${electron.reason} This is the same app for a browser: open the link.`);
   run(process.execPath, [join(root, 'dist', 'cli', 'forkyard.js'), 'up', ...args]);
 }
 
@@ -24,9 +24,9 @@ function findElectron() {
   if (!hasDisplay()) return { reason: 'There is no display.' };
   const folder = join(root, 'node_modules', 'electron');
   if (!existsSync(folder)) return { reason: 'Electron is not installed.' };
-  if (installed(folder) === undefined && !install(folder)) return { reason: 'Electron cannot be had.' };
+  if (installed(folder) === undefined && !install(folder)) return { reason: 'There is no Electron.' };
   const path = installed(folder);
-  return path === undefined ? { reason: 'Electron cannot be had.' } : { path };
+  return path === undefined ? { reason: 'There is no Electron.' } : { path };
 }
 
 function hasDisplay() {
@@ -46,11 +46,11 @@ function install(folder) {
   const { engines } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
   const wanted = /\d+(\.\d+)*/.exec(engines?.node ?? '0')?.[0] ?? '0';
   if (isOlder(process.versions.node, wanted)) {
-    console.error(`Electron's installer needs Node ${wanted}; this is ${process.versions.node}.`);
+    console.error(`Electron's installer needs Node ${wanted} or newer; this is ${process.versions.node}.`);
     return false;
   }
   if (!canReachVendor()) {
-    console.error('The download of Electron does not answer.');
+    console.error('The place where Electron is downloaded from does not answer.');
     return false;
   }
   console.error('Downloading Electron, once…');

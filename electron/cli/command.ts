@@ -4,6 +4,8 @@ import type { Printer } from './print.ts';
 /** A flag of a command. `value` names what it takes; without it the flag is a switch. */
 export interface Flag {
   readonly value?: string;
+  /** One letter that stands for it. */
+  readonly short?: string;
   /** May be given more than once. */
   readonly repeats?: true;
   readonly text: string;
@@ -17,6 +19,8 @@ export interface Command {
   readonly flags: Readonly<Record<string, Flag>>;
   /** One sentence for the help. */
   readonly summary: string;
+  /** What its help says beyond that, a paragraph a line. */
+  readonly notes?: readonly string[];
   /** Resolves to the exit code. Throws ForkyardError for what the user is told. */
   run(call: Call): Promise<number>;
 }
@@ -46,5 +50,5 @@ export interface Call {
 export const commonFlags: Readonly<Record<string, Flag>> = {
   data: { value: 'DIR', text: 'data folder (FORKYARD_DATA, else the per-user one)' },
   json: { text: 'one JSON value on stdout, errors as JSON on stderr' },
-  help: { text: 'this text' },
+  help: { short: 'h', text: 'this text' },
 };

@@ -9,16 +9,16 @@ export function overview(commands: readonly Command[]): string {
     '',
     ...commands.map((command) => `  ${head(command).padEnd(width)}  ${command.summary}`),
     '',
-    ...flagLines(commonFlags),
+    ...flagLines({ ...commonFlags, version: { text: 'the version' } }),
     '',
     '`forkyard help COMMAND` says more. Exit codes: 0 done, 1 failed, 2 usage, 3 conflicts or a stale plan, 4 unknown name.',
   ].join('\n');
 }
 
 export function commandHelp(command: Command): string {
-  return [usageLine(command), '', `${command.summary}.`, '', ...flagLines({ ...command.flags, ...commonFlags })].join(
-    '\n',
-  );
+  const notes = (command.notes ?? []).flatMap((note) => ['', note]);
+  const flags = flagLines({ ...command.flags, ...commonFlags });
+  return [usageLine(command), '', `${command.summary}.`, ...notes, '', ...flags].join('\n');
 }
 
 const head = ({ name, operands }: Command): string => [name, ...operands].join(' ');

@@ -71,7 +71,7 @@ function readFlags(command: Command, flags: Readonly<Record<string, Flag>>, args
       options: Object.fromEntries(
         Object.entries(flags).map(([name, flag]) => [
           name,
-          { type: flag.value === undefined ? 'boolean' : 'string', ...(flag.repeats ? { multiple: true } : {}) },
+          { ...optionOf(flag), ...(flag.repeats ? { multiple: true } : {}) },
         ]),
       ),
     });
@@ -82,15 +82,17 @@ function readFlags(command: Command, flags: Readonly<Record<string, Flag>>, args
   }
 }
 
+function optionOf({ value, short }: Flag): { type: 'boolean' | 'string'; short?: string } {
+  return { type: value === undefined ? 'boolean' : 'string', ...(short === undefined ? {} : { short }) };
+}
+
 /** The first one, as it was written. */
 function unknownFlag(flags: Readonly<Record<string, Flag>>, args: readonly string[]): string | undefined {
   const { tokens } = parseArgs({
     args: [...args],
     strict: false,
     tokens: true,
-    options: Object.fromEntries(
-      Object.entries(flags).map(([name, flag]) => [name, { type: flag.value === undefined ? 'boolean' : 'string' }]),
-    ),
+    options: Object.fromEntries(Object.entries(flags).map(([name, flag]) => [name, optionOf(flag)])),
   });
   for (const token of tokens) {
     if (token.kind === 'option' && !Object.hasOwn(flags, token.name)) return token.rawName;

@@ -22,12 +22,20 @@ export function sentence(diff: Diff): SentencePart[][] {
     parts.push([part(documents, 'document'), { number: 'in', words: '' }, part(diff.summary.length, 'collection')]);
   }
   for (const [type, word, many] of schemaNames) {
-    const items = diff.schema.filter((item) => item.type === type).length;
-    if (items > 0)
-      parts.push([part(items, documents > 0 && type === 'collection' ? 'collection as such' : word, many)]);
+    const items = diff.schema.filter((item) => item.type === type);
+    if (items.length === 0) continue;
+    const which = type === 'collection' && documents > 0 ? ofWhichKind(items) : '';
+    parts.push([part(items.length, `${which}${word}`, many === undefined ? undefined : `${which}${many}`)]);
   }
   if (conflicts > 0) parts.push([part(conflicts, 'conflict')]);
   return parts;
+}
+
+/** Tells collections that came or went from those that the documents are in. */
+function ofWhichKind(items: readonly Schema[]): string {
+  const [kind, ...others] = new Set(items.map((item) => item.kind));
+  if (others.length > 0) return 'new or dropped ';
+  return kind === 'added' ? 'new ' : kind === 'removed' ? 'dropped ' : 'changed ';
 }
 
 const schemaNames = [

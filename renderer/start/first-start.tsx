@@ -36,7 +36,7 @@ export function FirstStart() {
         <section className="start" aria-labelledby="start-sample">
           <h3 id="start-sample">Start with the sample shop</h3>
           <p>
-            A small furniture shop, already on this machine: 2,480 products, 18,240 orders, 8,614 customers, with
+            A shop for the home office, already on this machine: 2,480 products, 18,240 orders, 8,614 customers, with
             indexes and a validator. Works offline.
           </p>
           <div className="import-line">

@@ -9,11 +9,17 @@ const selection: Readonly<Record<string, Flag>> = {
   take: { value: 'NS:ID[:PATH]=BRANCH', repeats: true, text: 'decide a conflict: take that branch’s side' },
 };
 
+const selectionNotes = [
+  'NS is database.collection. ID is the _id as Extended JSON (\'"KB-104"\', 42, \'{"$oid": "…"}\'); text that is none is a string.',
+  'PATH is a JSON pointer, as in --only \'shop.products:"KB-104":/price\'.',
+];
+
 export const plan: Command = {
   name: 'plan',
   operands: ['BRANCH'],
   flags: selection,
   summary: 'Plan what of a sandbox goes into its parent, and check it',
+  notes: selectionNotes,
   async run(call) {
     const input = selectionInput(call);
     const engine = await call.engine();
@@ -51,6 +57,7 @@ export const adopt: Command = {
   operands: ['BRANCH'],
   flags: selection,
   summary: 'Plan and apply in one; changes nothing while something must be decided',
+  notes: selectionNotes,
   async run(call) {
     const input = selectionInput(call);
     const engine = await call.engine();
@@ -70,7 +77,7 @@ export function printApplied({ print }: Call, { applied, entry }: Output<'plan.a
     () => ({ applied, entry }),
     () =>
       entry === undefined
-        ? 'Nothing to do.'
+        ? 'Nothing to do: no change is left to apply.'
         : `${plural(applied, 'change')} applied as ${entry}; \`forkyard undo ${entry}\` takes it back.`,
   );
   return 0;

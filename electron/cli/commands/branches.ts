@@ -31,11 +31,16 @@ function branchTable(rows: readonly BranchRow[]): string {
       row.parent,
       row.ahead,
       row.behind,
-      row.parent === undefined ? undefined : expiryText(row.expiresAt),
+      row.parent === undefined ? undefined : endText(row),
       row.documents,
       row.sizeBytes === undefined ? undefined : sizeText(row.sizeBytes),
     ]),
   );
+}
+
+/** When a sandbox ends; of one that has ended, when it is gone for good. */
+function endText({ expiresAt, goneAt }: BranchRow): string {
+  return goneAt === undefined ? expiryText(expiresAt) : `gone ${expiryText(goneAt)}`;
 }
 
 export const uri: Command = {
@@ -80,7 +85,7 @@ export const discard: Command = {
       () =>
         answer.trashedUntil === undefined
           ? `${answer.branch.name} is discarded and its files are removed.`
-          : `${answer.branch.name} is discarded; its files stay in the trash (${expiryText(answer.trashedUntil)} they go).`,
+          : `${answer.branch.name} is discarded. Its files go ${expiryText(answer.trashedUntil)}; until then \`forkyard wake ${answer.branch.name}\` brings it back.`,
     );
     return 0;
   },
@@ -107,12 +112,16 @@ function onBranch(name: 'keep' | 'wake', summary: string, text: (branch: string)
 }
 
 export const keep = onBranch('keep', 'Let a sandbox live until it is discarded', (name) => `${name} is kept.`);
-export const wake = onBranch('wake', 'Bring an expired sandbox back under the same URI', (name) => `${name} is live.`);
+export const wake = onBranch(
+  'wake',
+  'Bring an expired or discarded sandbox back, under the same URI',
+  (name) => `${name} is live.`,
+);
 
 export const extend: Command = {
   name: 'extend',
   operands: ['BRANCH'],
-  flags: { ttl: { value: '2h', text: 'from now' } },
+  flags: { ttl: { value: '2h', text: 'how long it lives from now: 30s 45m 1h 7d; has to be given' } },
   summary: 'Give a sandbox more time',
   async run(call) {
     const [branch = ''] = call.operands;

@@ -11,7 +11,7 @@ export const demo: Command = {
   name: 'demo',
   operands: [],
   flags: {},
-  summary: 'Fork, change, review, adopt and discard real data, told step by step',
+  summary: 'Fork, change, review, adopt and discard real data, told step by step, in a workspace of its own',
   async run(call) {
     const data = await realpath(await mkdtemp(join(tmpdir(), 'forkyard-demo-')));
     try {

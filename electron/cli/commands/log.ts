@@ -37,7 +37,7 @@ export const undo: Command = {
   name: 'undo',
   operands: ['ENTRY'],
   flags: {},
-  summary: 'Take back an adoption',
+  summary: 'Take back an adoption, or an undo; `forkyard log` lists the entries',
   async run(call) {
     const [entry = ''] = call.operands;
     const engine = await call.engine();
