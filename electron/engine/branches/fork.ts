@@ -21,7 +21,7 @@ import { dataFiles } from '../mongod/clone.ts';
 import { emptyTrash } from './discard.ts';
 import { cloneCold, type GateResult } from './fork-gate.ts';
 import { branchFolder, startBranchServer, type LocalBranch } from './local-branch.ts';
-import type { Workspace } from './workspace.ts';
+import { mainName, type Workspace } from './workspace.ts';
 
 export interface ForkRequest {
   readonly name: string;
@@ -168,7 +168,10 @@ async function reserve(workspace: Workspace, request: ForkRequest, parent: Branc
   } catch (error) {
     if (error instanceof MongoServerError && error.code === 11000) {
       throw new ForkyardError('name_taken', `There is a branch "${request.name}" already.`, {
-        hint: `Choose another name, or discard it first with "forkyard discard ${request.name}".`,
+        hint:
+          request.name === mainName
+            ? 'Choose another name.'
+            : `Choose another name, or discard it first with "forkyard discard ${request.name}".`,
       });
     }
     throw error;

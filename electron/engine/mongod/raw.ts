@@ -44,6 +44,23 @@ export async function rawCursorCommand(db: Db, command: Document, options: RawOp
   };
 }
 
+/** Runs a command whose reply holds a cursor and gives every document of it, as bytes. */
+export async function rawReadAll(db: Db, command: Document): Promise<Uint8Array[]> {
+  // A cursor belongs to the session it was opened in.
+  const session = db.client.startSession();
+  try {
+    let reply = await rawCursorCommand(db, command, { session });
+    const all = [...reply.documents];
+    while (reply.id !== 0n) {
+      reply = await rawCursorCommand(db, { getMore: Long.fromBigInt(reply.id), collection: reply.name }, { session });
+      all.push(...reply.documents);
+    }
+    return all;
+  } finally {
+    await session.endSession();
+  }
+}
+
 export interface RawFind {
   /** A name, or a UUID: by UUID a renamed or dropped collection is never mistaken for another. */
   readonly collection: string | Binary;

@@ -1,7 +1,8 @@
 import { type Db, Int32, MongoServerError } from 'mongodb';
 import { field } from '../../../shared/bson/walk.ts';
+import { rawReadAll } from '../mongod/raw.ts';
 import { commandMap } from './command.ts';
-import { readAll, text } from './schema.ts';
+import { text } from './schema.ts';
 
 /**
  * Builds the source's indexes of a collection, each specification in full. One that this server refuses is tried again
@@ -13,7 +14,9 @@ export async function buildIndexes(
   collection: string,
   report: (message: string) => void,
 ): Promise<void> {
-  const specifications = (await readAll(from, { listIndexes: collection })).filter(isBuiltByHand).map(commandMap);
+  const specifications = (await rawReadAll(from, { listIndexes: collection, cursor: {} }))
+    .filter(isBuiltByHand)
+    .map(commandMap);
   if (specifications.length === 0) return;
   // Together they take one scan; apart, what one is refused for does not keep the others away.
   if ((await build(into, collection, specifications)) === undefined) return;

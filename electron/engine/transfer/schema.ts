@@ -1,7 +1,7 @@
-import { type Db, type Document, Long, MongoServerError } from 'mongodb';
+import { type Db, MongoServerError } from 'mongodb';
 import { field } from '../../../shared/bson/walk.ts';
 import { type BsonValue, documentBytes, sameBytes } from '../../../shared/bson/value.ts';
-import { rawCursorCommand } from '../mongod/raw.ts';
+import { rawReadAll } from '../mongod/raw.ts';
 import { commandMap } from './command.ts';
 
 /** A collection, view or time-series collection as `listCollections` tells of it. */
@@ -15,7 +15,7 @@ export interface SourceCollection {
 /** All collections of a database but those that the server makes itself: `system.views`, time-series buckets, profiles. */
 export async function listCollections(db: Db): Promise<SourceCollection[]> {
   const found: SourceCollection[] = [];
-  for (const entry of await readAll(db, { listCollections: 1 })) {
+  for (const entry of await rawReadAll(db, { listCollections: 1, cursor: {} })) {
     const name = text(field(entry, 'name'));
     if (/^system\./.test(name) && name !== 'system.js') continue;
     const options = field(entry, 'options');
@@ -26,22 +26,6 @@ export async function listCollections(db: Db): Promise<SourceCollection[]> {
     });
   }
   return found;
-}
-
-/** Every document of a command's cursor, as bytes. */
-export async function readAll(db: Db, command: Document): Promise<Uint8Array[]> {
-  const session = db.client.startSession();
-  try {
-    let reply = await rawCursorCommand(db, { ...command, cursor: {} }, { session });
-    const all = [...reply.documents];
-    while (reply.id !== 0n) {
-      reply = await rawCursorCommand(db, { getMore: Long.fromBigInt(reply.id), collection: reply.name }, { session });
-      all.push(...reply.documents);
-    }
-    return all;
-  } finally {
-    await session.endSession();
-  }
 }
 
 /**
