@@ -98,7 +98,8 @@ function documentLines({ ns, id, kind, conflict, fields }: DocumentChange, answe
 function fieldText(field: FieldChange, { branch, parent }: Diff): string {
   const name = field.path.length === 0 ? '' : `${pathText(field.path)}  `;
   if (field.order === true) return `${name}fields in another order`;
-  const move = `${name}${moveText(field.base, field.branch)}`;
+  const isNew = name !== '' && field.base === undefined;
+  const move = `${name}${isNew ? '+ ' : ''}${moveText(field.base, field.branch)}`;
   if (field.class !== 'divergent') return move;
   const side = field.parent === undefined ? 'gone' : valueText(field.parent);
   return `${move}  in ${branch}; ${side} in ${parent}`;
