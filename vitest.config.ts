@@ -8,7 +8,13 @@ export default defineConfig({
     projects: [
       {
         extends: true,
-        test: { name: 'unit', include: ['{shared,electron,renderer}/**/*.test.{ts,tsx}'], environment: 'node' },
+        test: {
+          name: 'unit',
+          include: ['{shared,electron,renderer}/**/*.test.{ts,tsx}'],
+          environment: 'node',
+          // Those that compute for a second alone take many beside servers on two cores.
+          testTimeout: 30_000,
+        },
       },
       {
         extends: true,
