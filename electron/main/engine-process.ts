@@ -1,7 +1,7 @@
 import { MessageChannelMain, utilityProcess } from 'electron';
 import type { MessagePortMain, UtilityProcess } from 'electron';
 import { ForkyardError } from '../../shared/errors.ts';
-import type { UtilityOrder, UtilityReport } from '../../shared/utility.ts';
+import type { UtilityOrder, UtilityReport } from '../../shared/utility-process.ts';
 import { backoff } from './restart.ts';
 
 interface Options {

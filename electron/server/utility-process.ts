@@ -3,7 +3,7 @@
  * the data folder (a `forkyard` of the command line), this one passes frames between each port and that engine's socket.
  */
 import { errorBody, ForkyardError } from '../../shared/errors.ts';
-import type { UtilityOrder, UtilityReport } from '../../shared/utility.ts';
+import type { UtilityOrder, UtilityReport } from '../../shared/utility-process.ts';
 import { messagePortTransport } from '../../shared/rpc/message-port.ts';
 import { createDataFolder, readPointer } from '../local/data.ts';
 import { findEngine, waitForEngine } from '../local/find.ts';
