@@ -35,13 +35,15 @@ export async function isAlive(identity: ProcessIdentity): Promise<boolean> {
 
 /**
  * Living servers whose data folder lies in `root`, whoever started them: what a killed engine left behind.
- * Recognised by the `--dbpath` they were started with, never by pid alone.
+ * Recognised as a mongod by the `--dbpath` it was started with, never by pid alone.
  */
 export async function serversUnder(root: string): Promise<LeftServer[]> {
   const found: LeftServer[] = [];
   for (const { pid, args } of await processes()) {
     const dbPath = flag(args, '--dbpath');
     const port = Number(flag(args, '--port'));
+    // A shell, an editor or a search may name the folder too.
+    if (!/mongod[^/\\]*$/.test(args[0] ?? '')) continue;
     if (dbPath === undefined || !(dbPath.startsWith(`${root}/`) || dbPath.startsWith(`${root}\\`))) continue;
     const startTime = await startTimeOf(pid);
     if (startTime !== undefined) found.push({ pid, startTime, dbPath, port });
@@ -84,7 +86,8 @@ async function processes(): Promise<{ pid: number; args: string[] }[]> {
     // A folder with spaces is not quoted here: take what stands between --dbpath and the flag that follows it.
     const [, dbPath, port] = /--dbpath (.*?) --port (\d+)/.exec(match[2]) ?? [];
     if (dbPath === undefined || port === undefined) return [];
-    return [{ pid: Number(match[1]), args: ['--dbpath', dbPath, '--port', port] }];
+    const program = match[2].slice(0, match[2].indexOf(' --'));
+    return [{ pid: Number(match[1]), args: [program, '--dbpath', dbPath, '--port', port] }];
   });
 }
 
