@@ -46,6 +46,14 @@ const idleSaveMs = 10_000;
 /** What an entry of the engine's own says. */
 export type NoteFields = Pick<ChangeRecord, 'ns' | 'uuid' | 'key' | 'before' | 'after' | 'detail'>;
 
+/** A batch with everything that can be known before it is its turn to be written. */
+interface PreparedBatch {
+  readonly batch: StreamBatch;
+  readonly events: readonly StreamEvent[];
+  readonly images: readonly Images[];
+  readonly authors: ReadonlyMap<string, Author>;
+}
+
 /** Writes of the engine itself that are under way on a branch. */
 interface EngineWork {
   /** `lsid.id`, hex, of the session that writes. */
@@ -71,9 +79,8 @@ export class Capture {
   private readonly ended = new AbortController();
   private readonly running: Promise<void>;
   private appending: Promise<unknown> = Promise.resolve();
-  /** True while events have been read and not yet been written. */
-  private busy = false;
-  private oldestUnwritten: Date | undefined;
+  /** When the oldest write of each batch happened that has been read and is not yet in the history. */
+  private readonly unwritten: Date[] = [];
   private savedAt = performance.now();
   /** Resolves when the stream has opened and nothing written from then on can be missed. */
   readonly live: Promise<void>;
@@ -99,7 +106,8 @@ export class Capture {
 
   /** How long the oldest write that is not yet in the history has been waiting, milliseconds. */
   get lagMs(): number {
-    return this.oldestUnwritten ? Math.max(0, Date.now() - this.oldestUnwritten.getTime()) : 0;
+    const [oldest] = this.unwritten;
+    return oldest ? Math.max(0, Date.now() - oldest.getTime()) : 0;
   }
 
   /** Waits until everything up to `time` is in the history; false when that did not come within `deadlineMs`. */
@@ -108,7 +116,7 @@ export class Capture {
     while (this.state.clusterTime.compare(time) < 0) {
       const left = deadline - performance.now();
       if (left <= 0 || this.ended.signal.aborted) return false;
-      if (!this.busy && (await this.lookAhead(time))) continue;
+      if (this.unwritten.length === 0 && (await this.lookAhead(time))) continue;
       await this.waitForProgress(Math.min(left, 1_100));
     }
     return true;
@@ -122,7 +130,7 @@ export class Capture {
     const before = this.state;
     const seen = await this.stream.peek(startOf(before)).catch(() => undefined);
     if (!seen?.empty || !seen.time || seen.time.compare(time) < 0) return false;
-    if (this.busy || this.state !== before) return true;
+    if (this.unwritten.length > 0 || this.state !== before) return true;
     this.state = { ...before, clusterTime: seen.time, token: seen.token ?? before.token };
     return true;
   }
@@ -181,20 +189,29 @@ export class Capture {
     this.progress();
   }
 
+  /** While one batch is written, the next is fetched and completed; they are written in order. */
   private async run(isLive: () => void): Promise<void> {
-    let next: Promise<StreamBatch> | undefined;
     let pauseMs = 20;
+    let writing: Promise<void> = Promise.resolve();
     while (!this.ended.signal.aborted) {
       try {
-        const batch = await (next ?? this.stream.next());
+        const batch = await this.stream.next();
         isLive();
+        if (batch.events.length > 0) {
+          const written = writing;
+          const prepared = await this.prepare(batch, () => written);
+          await writing;
+          writing = this.record(prepared);
+          // A failure is met at the next turn.
+          writing.catch(() => undefined);
+        } else {
+          await writing;
+          if (batch.token) await this.idle(batch.token);
+        }
         pauseMs = 20;
-        next = this.ended.signal.aborted ? undefined : this.stream.next();
-        next?.catch(() => undefined);
-        if (batch.events.length > 0) await this.record(batch);
-        else if (batch.token) await this.idle(batch.token);
       } catch (error) {
-        next = undefined;
+        await writing.catch(() => undefined);
+        writing = Promise.resolve();
         if (this.ended.signal.aborted) return;
         if (error instanceof HistoryLost) await this.gap();
         else {
@@ -205,13 +222,13 @@ export class Capture {
         await this.reopen();
       }
     }
+    await writing.catch(() => undefined);
   }
 
   /** From the last position that home has: what was read and not written is read again. */
   private async reopen(): Promise<void> {
     await this.stream.close();
-    this.busy = false;
-    this.oldestUnwritten = undefined;
+    this.unwritten.length = 0;
     this.stream = new RawChangeStream(this.options.client, startOf(this.state));
   }
 
@@ -244,23 +261,25 @@ export class Capture {
     await this.note('gap', { detail: { reason, from: from.toISOString(), to: new Date().toISOString() } });
   }
 
-  private async record(batch: StreamBatch): Promise<void> {
-    this.busy = true;
-    try {
-      this.oldestUnwritten = batch.events[0]!.wall;
-      this.cover(batch.events);
-      const wanted = batch.events.filter((event) => !isNoise(event));
-      const [images, authors] = await Promise.all([this.images.complete(wanted), this.authors(wanted)]);
-      await this.markGaps(wanted, images);
-      for (const [from, to] of inPieces(wanted, images)) {
-        this.oldestUnwritten = wanted[from]!.wall;
-        await this.write(wanted.slice(from, to), images.slice(from, to), authors);
-      }
-      if (batch.token) this.state = { ...this.state, token: batch.token, clusterTime: positionAfter(batch) };
-    } finally {
-      this.busy = false;
-      this.oldestUnwritten = undefined;
+  private async prepare(batch: StreamBatch, previous: () => Promise<void>): Promise<PreparedBatch> {
+    this.unwritten.push(batch.events[0]!.wall);
+    this.cover(batch.events);
+    const events = batch.events.filter((event) => !isNoise(event));
+    const [images, authors] = await Promise.all([this.images.complete(events, previous), this.authors(events)]);
+    await this.markGaps(events, images);
+    return { batch, events, images, authors };
+  }
+
+  private async record({ batch, events, images, authors }: PreparedBatch): Promise<void> {
+    for (const [from, to] of inPieces(events, images)) {
+      this.unwritten[0] = events[from]!.wall;
+      await this.write(events.slice(from, to), images.slice(from, to), authors);
     }
+    await this.exclusively(() => {
+      if (batch.token) this.state = { ...this.state, token: batch.token, clusterTime: positionAfter(batch) };
+      return Promise.resolve();
+    });
+    this.unwritten.shift();
     this.progress();
   }
 

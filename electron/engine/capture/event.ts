@@ -1,6 +1,6 @@
 import { BSON, Long, Timestamp, type Binary, type Document } from 'mongodb';
-import { documentBytes, Type, type BsonValue } from '../../../shared/bson/value.ts';
-import { buildDocument, elements, field } from '../../../shared/bson/walk.ts';
+import { Type, type BsonValue } from '../../../shared/bson/value.ts';
+import { buildDocument, elements, field, type ElementSlice } from '../../../shared/bson/walk.ts';
 
 /** A change stream event, its documents and key still bytes. */
 export interface StreamEvent {
@@ -25,22 +25,22 @@ export interface StreamEvent {
 
 const utf8 = new TextDecoder();
 
-/** Slices an event apart without decoding the documents it carries. */
+/** Slices an event apart without decoding or copying the documents it carries: they are views into its bytes. */
 export function parseEvent(bytes: Uint8Array): StreamEvent {
-  const parts = new Map<string, BsonValue>();
-  for (const element of elements(bytes)) parts.set(element.name, element.value);
+  const parts = new Map<string, ElementSlice>();
+  for (const element of elements(bytes)) parts.set(element.name, element);
   const ns = subdocument(parts.get('ns'));
   const to = subdocument(parts.get('to'));
   const documentKey = subdocument(parts.get('documentKey'));
   const description = subdocument(parts.get('operationDescription'));
   return {
     token: subdocument(parts.get('_id')) ?? new Uint8Array(),
-    op: text(parts.get('operationType')) ?? 'unknown',
-    clusterTime: timestamp(parts.get('clusterTime')),
-    wall: date(parts.get('wallTime')),
+    op: text(parts.get('operationType')?.value) ?? 'unknown',
+    clusterTime: timestamp(parts.get('clusterTime')?.value),
+    wall: date(parts.get('wallTime')?.value),
     db: ns && text(field(ns, 'db')),
     collection: ns && text(field(ns, 'coll')),
-    uuid: uuid(parts.get('collectionUUID')),
+    uuid: uuid(parts.get('collectionUUID')?.value),
     key: documentKey && field(documentKey, '_id'),
     before: subdocument(parts.get('fullDocumentBeforeChange')),
     after: idFirst(subdocument(parts.get('fullDocument'))),
@@ -71,17 +71,17 @@ export function tokenTime(token: Uint8Array): Timestamp {
   return new Timestamp({ t: Number.isNaN(t) ? 0 : t, i: Number.isNaN(i) ? 0 : i });
 }
 
-function transactionOf(parts: Map<string, BsonValue>): StreamEvent['transaction'] {
+function transactionOf(parts: ReadonlyMap<string, ElementSlice>): StreamEvent['transaction'] {
   const lsid = subdocument(parts.get('lsid'));
-  const number = parts.get('txnNumber');
+  const number = parts.get('txnNumber')?.value;
   if (!lsid || !number) return undefined;
   const session = BSON.deserialize(lsid) as { id: Binary; uid: Binary };
   const txn = new DataView(number.buffer, number.byteOffset + 1).getBigInt64(0, true);
   return { id: `${session.id.toString('hex')}:${txn}`, uid: session.uid.toString('base64') };
 }
 
-function subdocument(value: BsonValue | undefined): Uint8Array | undefined {
-  return value?.[0] === Type.Object ? documentBytes(value) : undefined;
+function subdocument(slice: ElementSlice | undefined): Uint8Array | undefined {
+  return slice?.type === Type.Object ? slice.bytes.subarray(slice.start, slice.end) : undefined;
 }
 
 function text(value: BsonValue | undefined): string | undefined {

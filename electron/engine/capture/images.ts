@@ -29,8 +29,8 @@ const readersAtOnce = 12;
  * the update's description, and where a pipeline moves fields they come out in another order than the document it
  * stored, or with a field twice (seen on 6.0.5). So what a change left is what the next one of the same document found, and
  * for the last one of a batch it is read, by collection UUID at the batch's end, which gives the exact bytes 300 s back.
- * A missing before-image is read at the tick before. Where a read fails (dropped, renamed, capped), the server's
- * after-image, or the description folded over the last known image, stands in until it is verified.
+ * A missing before-image is read at the tick before. Where a read fails (dropped, renamed, capped), the description folded
+ * over the last known image stands in until it is verified.
  */
 export class ImageReader {
   private readonly client: MongoClient;
@@ -41,8 +41,11 @@ export class ImageReader {
     this.lastKnown = new LastKnown(history);
   }
 
-  /** Images of a batch's events, by position. Events come in stream order. */
-  async complete(events: readonly StreamEvent[]): Promise<Images[]> {
+  /**
+   * Images of a batch's events, by position. Events come in stream order. `previous` resolves when the batch before is in
+   * the history, which may have to be asked.
+   */
+  async complete(events: readonly StreamEvent[], previous: () => Promise<void>): Promise<Images[]> {
     const images = events.map((event): Images => ({ before: event.before, after: ownAfter(event) }));
     const chains = chainsOf(events);
     for (const chain of chains) passBack(events, images, chain);
@@ -50,7 +53,7 @@ export class ImageReader {
     const uncovered = chains.filter((chain) => chain.some((index) => lacks(events[index]!, images[index]!)));
     if (uncovered.length > 0) {
       await this.readMissing(events, images, uncovered);
-      for (const chain of uncovered) await this.fillForward(events, images, chain);
+      for (const chain of uncovered) await this.fillForward(events, images, chain, previous);
     }
     // From here on images may be missing for these documents, until the server stores them for their collection.
     if (uncovered.length > 0 || this.lastKnown.size > 0) this.remember(events, images, chains);
@@ -124,21 +127,27 @@ export class ImageReader {
     await Promise.all(Array.from({ length: readersAtOnce }, worker));
   }
 
-  /** What could not be read: from the change before, the server's own computation, or the description. */
-  private async fillForward(events: readonly StreamEvent[], images: readonly Images[], chain: Chain): Promise<void> {
+  /** What could not be read: from the change before, or the description. */
+  private async fillForward(
+    events: readonly StreamEvent[],
+    images: readonly Images[],
+    chain: Chain,
+    previous: () => Promise<void>,
+  ): Promise<void> {
     for (const [position, index] of chain.entries()) {
       const event = events[index]!;
       const image = images[index]!;
       if (!lacks(event, image)) continue;
       if (!image.before && event.op !== 'insert') {
         const earlier = chain[position - 1];
+        if (earlier === undefined) await previous();
         image.before =
           earlier === undefined ? await this.lastKnown.get(event.uuid!, event.key!) : images[earlier]!.after;
         if (earlier === undefined) image.folded = true;
       }
       if (!image.after && event.op === 'update') {
         const { updateDescription } = event;
-        image.after = event.after ?? (image.before && updateDescription && foldUpdate(image.before, updateDescription));
+        image.after = image.before && updateDescription && foldUpdate(image.before, updateDescription);
         image.folded = true;
       }
       if (lacks(event, image)) image.lost = true;

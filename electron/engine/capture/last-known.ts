@@ -34,7 +34,8 @@ export class LastKnown {
   set(uuid: Uint8Array, key: BsonValue, image: Uint8Array | undefined): void {
     const id = toBase64(touchedId(uuid, key));
     this.forget(id);
-    this.images.set(id, image ?? null);
+    // A copy: the image is a view into a whole batch.
+    this.images.set(id, image?.slice() ?? null);
     this.bytes += image?.length ?? 0;
     for (const oldest of this.images.keys()) {
       if (this.bytes <= mostBytes && this.images.size <= mostDocuments) break;

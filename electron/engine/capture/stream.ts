@@ -135,7 +135,8 @@ function toBatch(reply: RawCursor): StreamBatch {
 
 function aggregate(start: StreamStart, images: boolean, batchSize: number): Document {
   const stage: Document = { allChangesForCluster: true, showExpandedEvents: true, showSystemEvents: true };
-  if (images) Object.assign(stage, { fullDocument: 'whenAvailable', fullDocumentBeforeChange: 'whenAvailable' });
+  // After-images are read, not asked for: see docs/decisions/after-images.md.
+  if (images) stage['fullDocumentBeforeChange'] = 'whenAvailable';
   if ('token' in start) stage['startAfter'] = BSON.deserialize(start.token);
   else stage['startAtOperationTime'] = start.time;
   return { aggregate: 1, pipeline: [{ $changeStream: stage }], cursor: { batchSize } };

@@ -1,6 +1,6 @@
 import { BSON, Binary, type Timestamp } from 'mongodb';
-import { elements, rawElement, buildDocument } from '../../../shared/bson/walk.ts';
-import { documentBytes, documentValue, type BsonValue } from '../../../shared/bson/value.ts';
+import { buildDocument, elements } from '../../../shared/bson/walk.ts';
+import { documentBytes, Type, type BsonValue } from '../../../shared/bson/value.ts';
 import type { ChangeRecord, TouchedRecord } from './records.ts';
 
 /** Images above this go to pieces of their own: a document of home, like any other, ends at 16 MB. */
@@ -30,17 +30,36 @@ export function encodeChange(change: ChangeRecord): EncodedChange {
     if (after) spilled.push({ side: 'after', bytes: after });
     meta['s'] = spilled.map(({ side }) => side);
   }
-  const raw: [string, BsonValue][] = [];
-  if (change.key) raw.push(['k', change.key]);
-  if (before && fits) raw.push(['b', documentValue(before)]);
-  if (after && fits) raw.push(['a', documentValue(after)]);
-  return { document: withElements(BSON.serialize(meta), raw), spilled };
+  const raw: RawPart[] = [];
+  if (change.key) raw.push({ name: 'k', type: change.key[0]!, payload: change.key.subarray(1) });
+  if (before && fits) raw.push({ name: 'b', type: Type.Object, payload: before });
+  if (after && fits) raw.push({ name: 'a', type: Type.Object, payload: after });
+  return { document: withParts(BSON.serialize(meta), raw), spilled };
 }
 
-/** Adds raw elements at the end of a document. */
-function withElements(document: Uint8Array, raw: readonly [string, BsonValue][]): Uint8Array {
-  if (raw.length === 0) return document;
-  return buildDocument([...elements(document), ...raw.map(([name, value]) => rawElement(name, value))]);
+interface RawPart {
+  /** One ASCII letter. */
+  readonly name: string;
+  readonly type: number;
+  readonly payload: Uint8Array;
+}
+
+/** Adds raw elements at the end of a document, in one buffer: this runs for every captured change. */
+function withParts(document: Uint8Array, parts: readonly RawPart[]): Uint8Array {
+  const length = parts.reduce((sum, { payload }) => sum + payload.length + 3, document.length);
+  const whole = Buffer.allocUnsafe(length);
+  whole.set(document.subarray(0, -1));
+  let at = document.length - 1;
+  for (const { name, type, payload } of parts) {
+    whole[at] = type;
+    whole[at + 1] = name.charCodeAt(0);
+    whole[at + 2] = 0;
+    whole.set(payload, at + 3);
+    at += payload.length + 3;
+  }
+  whole[at] = 0;
+  whole.writeInt32LE(length, 0);
+  return whole;
 }
 
 export interface DecodedChange extends ChangeRecord {

@@ -84,7 +84,7 @@ export class History {
    */
   async append(changes: readonly ChangeRecord[], imported: readonly ImportedKey[], state: CaptureState): Promise<void> {
     const encoded = changes.map(encodeChange);
-    const touched = touchedUpdates(changes, imported);
+    const touched = touchedRowsOf(changes, imported);
     const pieces = encoded.flatMap((change, index) => piecesOf(changes[index]!.seq, change));
     const session = this.home.client.startSession();
     try {
@@ -114,7 +114,7 @@ export class History {
     session: ClientSession,
     encoded: readonly EncodedChange[],
     pieces: readonly Uint8Array[],
-    touched: readonly Uint8Array[],
+    touched: ReadonlyMap<string, TouchedRow>,
     state: CaptureState,
   ): Promise<void> {
     const db = this.home.history;
@@ -124,9 +124,31 @@ export class History {
     }
     if (pieces.length > 0)
       await this.required(db, { insert: this.pieces.collectionName }, 'documents', pieces, session);
-    if (touched.length > 0)
-      await this.required(db, { update: this.touched.collectionName }, 'updates', touched, session);
+    if (touched.size > 0) await this.writeTouched(session, touched);
     await this.states.updateOne({ _id: this.branchId }, { $set: stateFields(state) }, { session });
+  }
+
+  /** Documents touched for the first time are inserted, which costs a fifth of an upsert. */
+  private async writeTouched(session: ClientSession, touched: ReadonlyMap<string, TouchedRow>): Promise<void> {
+    const db = this.home.history;
+    const { collectionName } = this.touched;
+    const known = await rawFindAll(
+      db,
+      {
+        collection: collectionName,
+        filter: { _id: { $in: [...touched.values()].map(({ id }) => new Binary(id)) } },
+        projection: { _id: 1 },
+        batchSize: touched.size + 1,
+      },
+      { session },
+    );
+    // `_id` alone: its bytes begin behind the document's length, the type, the name, the binary's length and subtype.
+    const again = new Set(known.map((row) => toBase64(row.subarray(4 + 1 + 4 + 4 + 1, -1))));
+    const rows = [...touched];
+    const fresh = rows.filter(([id]) => !again.has(id)).map(([, row]) => touchedDocument(row));
+    const updates = rows.filter(([id]) => again.has(id)).map(([, row]) => touchedAgain(row));
+    if (fresh.length > 0) await this.required(db, { insert: collectionName }, 'documents', fresh, session);
+    if (updates.length > 0) await this.required(db, { update: collectionName }, 'updates', updates, session);
   }
 
   private async required(
@@ -338,25 +360,35 @@ function piecesOf(seq: number, change: EncodedChange): Uint8Array[] {
   });
 }
 
-/** One statement per touched document of the batch, however often the batch changed it. */
-function touchedUpdates(changes: readonly ChangeRecord[], imported: readonly ImportedKey[]): Uint8Array[] {
-  const rows = new Map<string, { id: Uint8Array; uuid: Uint8Array; key: BsonValue; first: number; last: number }>();
+interface TouchedRow {
+  readonly id: Uint8Array;
+  readonly uuid: Uint8Array;
+  readonly key: BsonValue;
+  readonly first: number;
+  last: number;
+}
+
+/** One row per document that a batch touched, by id (base64), however often the batch changed it. */
+function touchedRowsOf(changes: readonly ChangeRecord[], imported: readonly ImportedKey[]): Map<string, TouchedRow> {
+  const rows = new Map<string, TouchedRow>();
   const touch = (uuid: Uint8Array, key: BsonValue, seq: number) => {
     const id = touchedId(uuid, key);
     const text = toBase64(id);
     const row = rows.get(text);
-    if (row) row.last = seq;
+    if (row) row.last = Math.max(row.last, seq);
     else rows.set(text, { id, uuid, key, first: seq, last: seq });
   };
   for (const { uuid, key, seq } of changes) if (uuid && key) touch(uuid, key, seq);
   for (const { uuid, key, seq } of imported) touch(uuid, key, seq);
-  return [...rows.values()].map(({ id, uuid, key, first, last }) =>
-    BSON.serialize({
-      q: { _id: new Binary(id) },
-      u: { $setOnInsert: { u: new Binary(uuid, 4), k: new Binary(key), f: first }, $max: { l: last } },
-      upsert: true,
-    }),
-  );
+  return rows;
+}
+
+function touchedDocument({ id, uuid, key, first, last }: TouchedRow): Uint8Array {
+  return BSON.serialize({ _id: new Binary(id), u: new Binary(uuid, 4), k: new Binary(key), f: first, l: last });
+}
+
+function touchedAgain({ id, last }: TouchedRow): Uint8Array {
+  return BSON.serialize({ q: { _id: new Binary(id) }, u: { $max: { l: last } } });
 }
 
 /**
