@@ -84,8 +84,10 @@ function summaryTable({ summary }: Diff): string {
 
 const signs = { added: '+', modified: '~', removed: '−' } as const;
 
-function schemaText({ type, kind, ns, name, documents, conflict }: SchemaChange, { parent }: Diff): string {
-  const what = [type, ns, ...(name === undefined ? [] : [name])].join(' ');
+function schemaText(change: SchemaChange, { parent }: Diff): string {
+  const { type, kind, ns, name, documents, conflict, base } = change;
+  const from = type === 'rename' && base !== undefined ? [valueText(base), 'to'] : [];
+  const what = [type, ...from, ns, ...(name === undefined ? [] : [name])].join(' ');
   const holds = documents === undefined ? '' : ` (${plural(documents, 'document')})`;
   return `${signs[kind]} ${what}${holds}${conflict ? `  conflict with ${parent}` : ''}`;
 }

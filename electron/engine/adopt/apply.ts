@@ -67,7 +67,7 @@ export async function applyPlan(context: ApplyContext, plan: PlanRecord): Promis
       { _id: plan._id },
       { $set: { state: partly ? 'partly' : error instanceof StalePlan ? 'stale' : 'ready' } },
     );
-    throw error instanceof StalePlan ? stale(context.parent, error.moved) : error;
+    throw error instanceof StalePlan ? stale(context.parent, plan, error.moved) : error;
   } finally {
     endWork();
     await session.endSession();
@@ -257,15 +257,19 @@ function transactionId(session: ClientSession): string {
   return `${sessionId(session)}:${txnNumber}`;
 }
 
-function stale(parent: Side, moved: readonly Moved[]): ForkyardError {
-  const count = moved.length === 1 ? '1 document' : `${moved.length} documents`;
+function stale(parent: Side, plan: PlanRecord, moved: readonly Moved[]): ForkyardError {
+  // Of what the schema steps expect, only the collection is named.
+  const documents = moved.filter(({ id }) => id !== undefined).length;
+  const one = documents === moved.length ? 'document' : documents === 0 ? 'collection' : 'item';
+  const count = moved.length === 1 ? `1 ${one}` : `${moved.length} ${one}s`;
+  const [since, outcome, hint] =
+    plan.kind === 'undo'
+      ? [`since ${plan.undoes ?? 'then'}`, 'taken back', 'Take back what changed it later first, or change it by hand.']
+      : ['since this plan was made', 'applied', 'Compare again and make a new plan.'];
   return new ForkyardError(
     'plan_stale',
-    `${parent.record.name} changed since this plan was made: ${count} moved. Nothing was applied.`,
-    {
-      hint: 'Compare again and make a new plan.',
-      details: { moved: moved.map(({ ns, id }) => ({ ns, ...(id ? { id: toBase64(id) } : {}) })) },
-    },
+    `${parent.record.name} changed ${since}: ${count} moved. Nothing was ${outcome}.`,
+    { hint, details: { moved: moved.map(({ ns, id }) => ({ ns, ...(id ? { id: toBase64(id) } : {}) })) } },
   );
 }
 

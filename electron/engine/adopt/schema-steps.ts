@@ -51,7 +51,18 @@ function rank(delta: SchemaDelta): number {
 /** One phrase for people: `The index sku_1 of shop.products`. */
 function describe(delta: SchemaDelta): string {
   const what = { added: 'new', modified: 'changed', removed: 'dropped' }[delta.kind];
-  return `The ${what} ${delta.type}${delta.name === undefined ? '' : ` ${delta.name}`} of ${delta.ns}`;
+  switch (delta.type) {
+    case 'collection':
+    case 'view':
+      return `The ${what} ${delta.type} ${delta.ns}`;
+    case 'rename':
+      return `The new name ${delta.ns} of a collection`;
+    case 'options':
+      return `What changed in the options of ${delta.ns}`;
+    case 'validator':
+    case 'index':
+      return `The ${what} ${delta.type}${delta.name === undefined ? '' : ` ${delta.name}`} of ${delta.ns}`;
+  }
 }
 
 function stepOf(delta: SchemaDelta): SchemaStep | undefined {
