@@ -30,6 +30,11 @@ export class CommandYard {
     return new CommandYard(join(folder, name), env);
   }
 
+  /** The command on a folder that is somebody else's to close. */
+  static on(data: string): CommandYard {
+    return new CommandYard(data, {});
+  }
+
   /** Starts a command and leaves it running. */
   start(...args: string[]): RunningCommand {
     return new RunningCommand(spawn(process.execPath, [program, ...args], { env: this.env, stdio: 'pipe' }));

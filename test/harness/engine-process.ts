@@ -10,6 +10,7 @@ import type { Input, Method, Output } from '../../shared/api.ts';
 import type { ErrorBody } from '../../shared/errors.ts';
 import { ForkyardError } from '../../shared/errors.ts';
 import { connect, type Client } from '../../shared/rpc/connect.ts';
+import { until } from './until.ts';
 import { findEngine } from '../../electron/local/find.ts';
 import { streamTransport } from '../../electron/local/ndjson.ts';
 import {
@@ -42,10 +43,15 @@ export class EngineProcess {
 
   /** Starts an engine, on a temporary folder unless one is given; a given one is left in place at the end. */
   static async open(folder?: string): Promise<EngineProcess> {
-    const data = folder ?? (await mkdtemp(join(tmpdir(), 'fy-')));
-    const engine = new EngineProcess(await realpath(data), folder === undefined);
+    const engine = await EngineProcess.on(folder);
     await engine.start();
     return engine;
+  }
+
+  /** The same without starting it. */
+  static async on(folder?: string): Promise<EngineProcess> {
+    const data = folder ?? (await mkdtemp(join(tmpdir(), 'fy-')));
+    return new EngineProcess(await realpath(data), folder === undefined);
   }
 
   /** Starts the engine on its folder and connects to it. */
@@ -58,11 +64,12 @@ export class EngineProcess {
     if (guard) this.guards.push(guard);
   }
 
-  /** Starts the engine and kills it `afterMs` later, whether it was ready by then or not. */
-  async startAndKill(afterMs: number): Promise<void> {
+  /** Starts the engine and kills it as soon as `reached` is true, whether it was ready by then or not. */
+  async startAndKill(reached: () => Promise<boolean>): Promise<void> {
     const child = spawn(process.execPath, [program, '--data', this.data], { stdio: 'ignore', env: process.env });
     const ended = once(child, 'exit');
-    setTimeout(() => child.kill('SIGKILL'), afterMs);
+    await until('the step', reached);
+    child.kill('SIGKILL');
     await ended;
   }
 

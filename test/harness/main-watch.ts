@@ -81,7 +81,7 @@ export class MainWatch {
       ...((await isAlive(this.server)) ? [] : ['the server of main was ended']),
       ...this.writer.failures.splice(0).map((failure) => `a write failed: ${failure}`),
       ...(lost.length > 0 ? [`${lost.length} writes lost: ${lost.slice(0, 3).join('; ')}`] : []),
-      ...(stall > stallMs + copyMs ? [`a writer waited ${Math.round(stall)} ms beside a copy of ${copyMs} ms`] : []),
+      ...(stall > stallMs + copyMs ? [`a writer waited ${Math.round(stall)} ms; locks: ${JSON.stringify(locks)}`] : []),
       ...((await this.isLocked()) ? ['main is locked'] : []),
       ...(await this.halfMade()),
     ];
@@ -144,14 +144,5 @@ function parsed(line: string): LogLine {
     return JSON.parse(line) as LogLine;
   } catch {
     return { t: { $date: '' } };
-  }
-}
-
-/** Looks without pause until the answer is yes; fails after half a minute. */
-export async function until(what: string, look: () => Promise<boolean> | boolean): Promise<void> {
-  const deadline = performance.now() + 30_000;
-  while (!(await look())) {
-    if (performance.now() > deadline) throw new Error(`never happened: ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 1));
   }
 }

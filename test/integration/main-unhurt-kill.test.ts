@@ -2,7 +2,8 @@ import { mkdir, readdir, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { EngineProcess, stillRuns } from '../harness/engine-process.ts';
-import { MainWatch, until } from '../harness/main-watch.ts';
+import { MainWatch } from '../harness/main-watch.ts';
+import { until } from '../harness/until.ts';
 
 /** The engine is killed at every step of what touches main, while a program writes to main without pause. */
 const documents = 2_000;

@@ -9,7 +9,8 @@ import { isAlive } from '../../electron/engine/mongod/identity.ts';
 import { openTransactions } from '../../electron/engine/mongod/transactions.ts';
 import { withWriterLock, type LockGuard } from '../../electron/engine/mongod/writer-lock.ts';
 import { EngineProcess } from '../harness/engine-process.ts';
-import { MainWatch, until } from '../harness/main-watch.ts';
+import { MainWatch } from '../harness/main-watch.ts';
+import { until } from '../harness/until.ts';
 
 /** The writer lock, and the small process that ends it when the engine cannot. */
 let engine: EngineProcess;

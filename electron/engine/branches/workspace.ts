@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { mkdir, readdir, realpath, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, realpath, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ForkyardError } from '../../../shared/errors.ts';
 import { recoverPlan } from '../adopt/recover.ts';
@@ -10,6 +10,7 @@ import { PlanStore } from '../home/plans.ts';
 import type { BranchRecord, LogRecord } from '../home/records.ts';
 import { createAccount, dropInheritedAccounts, newAccount } from '../mongod/accounts.ts';
 import { serversUnder, waitForExit, type LeftServer } from '../mongod/identity.ts';
+import { firstStart, needsFirstStart } from '../mongod/first-start.ts';
 import { GuardProcess } from '../mongod/lock-guard.ts';
 import {
   connectTo,
@@ -128,9 +129,15 @@ export class Workspace implements Yard {
   }
 
   private async createMain(): Promise<void> {
-    const { server, client } = await startBranchServer(this, { _id: mainId, ttlIndexes: false }, true);
+    const folder = branchFolder(this.data, mainId);
+    if (await needsFirstStart(folder)) await firstStart(folder, () => this.noteMain(true));
+    // Its data is there and the catalog is not: it is taken up as it is.
+    else await this.noteMain(false);
+  }
+
+  private async noteMain(fresh: boolean): Promise<void> {
+    const { server, client } = await startBranchServer(this, { _id: mainId, ttlIndexes: false }, fresh);
     const account = newAccount('owner', 'schema');
-    // A first start that was cut off may have made one already, whose password nobody knows.
     await dropInheritedAccounts(client, this.credentials.user);
     await createAccount(client, account);
     const record: BranchRecord = {
@@ -399,15 +406,16 @@ async function openHomeServer(
 ): Promise<Server> {
   const folder = serverFolder(join(options.data, 'home'));
   const running = left.find(({ dbPath }) => dbPath === folder.db);
-  if (running) return new Server(folder, running.port, running);
-  const made = join(folder.root, 'made');
-  const server = await startServer({ binary: options.binary, folder, oplogMB: 64 });
-  if ((await stat(made).catch(() => undefined)) === undefined) {
-    // Also where a first start was cut off in the middle of it.
-    await (await initiate(server, credentials)).close();
-    await writeFile(made, '');
+  const start = { binary: options.binary, folder, oplogMB: 64 };
+  if (await needsFirstStart(folder)) {
+    if (running) await stopLeft(running);
+    return firstStart(folder, async () => {
+      const server = await startServer(start);
+      await (await initiate(server, credentials)).close();
+      return server;
+    });
   }
-  return server;
+  return running ? new Server(folder, running.port, running) : startServer(start);
 }
 
 async function freeLeft(server: LeftServer, credentials: EngineCredentials): Promise<void> {

@@ -1,4 +1,4 @@
-import { MongoClient, MongoNetworkError, MongoServerError, type Document, type Timestamp } from 'mongodb';
+import { MongoClient, MongoNetworkError, type Document, type Timestamp } from 'mongodb';
 import { ForkyardError } from '../../../shared/errors.ts';
 import { replicaSetName, type Server } from './server.ts';
 
@@ -34,18 +34,14 @@ export async function initiate(server: Server, credentials: EngineCredentials): 
   const anonymous = connectTo(server.port);
   try {
     const config = { _id: replicaSetName, members: [{ _id: 0, host: `127.0.0.1:${server.port}` }] };
-    await anonymous.db('admin').command({ replSetInitiate: config }).catch(ignoreCode(alreadyInitialized));
+    await anonymous.db('admin').command({ replSetInitiate: config });
     await waitForPrimary(anonymous);
-    await anonymous
-      .db('admin')
-      .command({
-        createUser: credentials.user,
-        pwd: credentials.password,
-        roles: ['root'],
-        mechanisms: ['SCRAM-SHA-256'],
-      })
-      // Killed between here and the first start's end: the user is there, and nobody may create it any more.
-      .catch(ignoreCode(unauthorized, userExists));
+    await anonymous.db('admin').command({
+      createUser: credentials.user,
+      pwd: credentials.password,
+      roles: ['root'],
+      mechanisms: ['SCRAM-SHA-256'],
+    });
   } finally {
     await anonymous.close();
   }
@@ -53,16 +49,6 @@ export async function initiate(server: Server, credentials: EngineCredentials): 
   // The oplog tells who wrote; root alone cannot read it.
   await client.db('admin').command({ grantRolesToUser: credentials.user, roles: [{ role: 'read', db: 'local' }] });
   return client;
-}
-
-const alreadyInitialized = 23;
-const unauthorized = 13;
-const userExists = 51003;
-
-function ignoreCode(...codes: number[]) {
-  return (error: unknown) => {
-    if (!(error instanceof MongoServerError) || !codes.includes(Number(error.code))) throw error;
-  };
 }
 
 /**

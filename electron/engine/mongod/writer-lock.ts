@@ -1,5 +1,6 @@
 import type { MongoClient, Timestamp } from 'mongodb';
 import { ForkyardError } from '../../../shared/errors.ts';
+import { waitForSorts } from './index-builds.ts';
 import { lastWriteTime } from './replica.ts';
 import { endTransactions, openTransactions, type OpenTransaction } from './transactions.ts';
 
@@ -49,6 +50,7 @@ export async function withWriterLock<T>(
   try {
     const ended = await makeQuiet(client, options.endTransactions);
     await armed;
+    await waitForSorts(client);
     return await locked(client, ended, work);
   } finally {
     await armed;
@@ -58,9 +60,10 @@ export async function withWriterLock<T>(
 
 /** Afterwards no transaction is open, and the lock finds little to flush. */
 async function makeQuiet(client: MongoClient, mayEnd: () => boolean): Promise<OpenTransaction[]> {
+  const deadline = performance.now() + quietWaitMs;
   // The first lock of a dirty server took up to 9 s.
   await client.db('admin').command({ fsync: 1 });
-  const open = await waitUntilQuiet(client);
+  const open = await waitUntilQuiet(client, deadline);
   if (open.length > 0 && !mayEnd()) throw stillOpen(open);
   await endTransactions(client, open);
   return open;
@@ -138,8 +141,7 @@ export async function letGo(client: MongoClient): Promise<void> {
   );
 }
 
-async function waitUntilQuiet(client: MongoClient): Promise<OpenTransaction[]> {
-  const deadline = performance.now() + quietWaitMs;
+async function waitUntilQuiet(client: MongoClient, deadline: number): Promise<OpenTransaction[]> {
   for (;;) {
     const open = await openTransactions(client);
     if (open.length === 0 || performance.now() > deadline) return open;

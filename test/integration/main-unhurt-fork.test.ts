@@ -1,0 +1,321 @@
+import { mkdir, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { type ClientSession, type MongoClient } from 'mongodb';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { ForkyardError } from '../../shared/errors.ts';
+import { CommandYard } from '../harness/command.ts';
+import { EngineProcess } from '../harness/engine-process.ts';
+import { MainWatch } from '../harness/main-watch.ts';
+import { until } from '../harness/until.ts';
+
+/** Forks of all kinds, and forks that fail, beside a program that writes to main without pause. */
+let engine: EngineProcess;
+let watch: MainWatch;
+let main: MongoClient;
+beforeAll(async () => {
+  engine = await EngineProcess.open();
+  main = await engine.outside('main');
+  const items = Array.from({ length: 500 }, (_, _id) => ({ _id, text: 'x'.repeat(200) }));
+  await main.db('shop').collection<{ _id: number }>('items').insertMany(items);
+  watch = await MainWatch.start(engine);
+});
+afterAll(async () => {
+  await watch.stop();
+  await engine.close();
+});
+beforeEach(() => void watch.writer.takeLongestStall());
+afterEach(async () => {
+  for (const end of programs.splice(0)) await end();
+  // The newest first: a branch with children is kept.
+  const sandboxes = (await watch.branches()).filter(({ parent, active }) => active && parent !== undefined);
+  for (const { name } of sandboxes.reverse()) await discard(name);
+});
+
+/** Programs of a test that may still have a transaction open. */
+const programs: (() => Promise<unknown>)[] = [];
+
+const fork = (
+  name: string,
+  options: { from?: string; ttlMs?: number; empty?: boolean; endTransactions?: boolean } = {},
+) => engine.call('branches.fork', { name, ...options });
+const discard = (branch: string) => engine.call('branches.discard', { branch, now: true });
+const folders = () => readdir(join(engine.data, 'branches'));
+const lockCount = async () => (await watch.locks()).length;
+
+describe('with a transaction open on main', () => {
+  type Kind = 'idle' | 'reading' | 'writing';
+  const kinds: Kind[] = ['idle', 'reading', 'writing'];
+
+  /** A program with a transaction open, until `end` is called; tells what its commit came to. */
+  async function busy(kind: Kind) {
+    const client = await engine.outside('main', { appName: `${kind} program` });
+    const session = client.startSession();
+    session.startTransaction();
+    let over = false;
+    let failed: unknown;
+    await step(client, session, kind);
+    const running = (async () => {
+      while (!over && kind !== 'idle') await step(client, session, kind);
+    })().catch((error: unknown) => (failed = error));
+    const finish = async (): Promise<unknown> => {
+      over = true;
+      await running;
+      failed ??= await session.commitTransaction().catch((error: unknown) => error);
+      await session.endSession();
+      return failed;
+    };
+    let finished: Promise<unknown> | undefined;
+    const end = () => (finished ??= finish());
+    programs.push(end);
+    return { end };
+  }
+
+  async function step(client: MongoClient, session: ClientSession, kind: Kind): Promise<void> {
+    const items = client.db('shop').collection('items');
+    if (kind === 'writing') await items.insertOne({}, { session });
+    else await items.find({}, { session }).limit(5).toArray();
+  }
+
+  it.each(kinds)('(%s) a fork is refused within three seconds and names who holds it up', async (kind) => {
+    const program = await busy(kind);
+    const before = await folders();
+    let refusal: ForkyardError;
+    let tookMs = Number.POSITIVE_INFINITY;
+    // It waits two seconds; on a busy machine the rest may once take more than another.
+    for (let attempt = 0; attempt < 3 && tookMs > 3_000; attempt += 1) {
+      const from = performance.now();
+      refusal = await engine.refusal('branches.fork', { name: 'held-up' });
+      tookMs = performance.now() - from;
+    }
+    expect(tookMs).toBeLessThan(3_000);
+    expect(refusal!).toMatchObject({ code: 'open_transactions', retry: true });
+    expect(refusal!.message).toMatch(new RegExp(`${kind} program at 127\\.0\\.0\\.1:\\d+, open for \\d\\.\\d s`));
+    expect(refusal!.details).toMatchObject({
+      transactions: [{ client: expect.stringContaining(`${kind} program`), ageMs: expect.any(Number) }],
+    });
+    expect(await program.end()).toBe(undefined);
+    expect(await folders()).toEqual(before);
+    expect(await watch.harm()).toEqual([]);
+  });
+
+  it.each(kinds)('(%s) a fork that may end it is done, names it, and its owner is told to try again', async (kind) => {
+    const program = await busy(kind);
+    const { endedTransactions, timings, branch } = await fork('ending', { endTransactions: true });
+    expect(endedTransactions?.map(({ client }) => client)).toEqual([expect.stringContaining(`${kind} program`)]);
+    expect(endedTransactions?.[0]?.ageMs).toBeGreaterThanOrEqual(2_000);
+    expect(branch.state).toBe('live');
+    expect(timings.lock_ms).toBeLessThan(3_000);
+    expect(await program.end()).toMatchObject({ errorLabels: expect.arrayContaining(['TransientTransactionError']) });
+    expect(await watch.harm()).toEqual([]);
+  });
+
+  it('the command exits 1 and says so as JSON', async () => {
+    const program = await busy('idle');
+    const { code, out, err } = await CommandYard.on(engine.data).run('fork', 'held-up', '--json');
+    expect({ code, out }).toEqual({ code: 1, out: '' });
+    expect(JSON.parse(err)).toMatchObject({ error: { code: 'open_transactions', retry: true } });
+    expect(await program.end()).toBe(undefined);
+    expect(await watch.harm()).toEqual([]);
+  });
+
+  it('one who may end transactions is not refused with one who may not', async () => {
+    const program = await busy('idle');
+    const polite = fork('polite').catch((error: unknown) => error);
+    const { endedTransactions } = await fork('impolite', { endTransactions: true });
+    expect(endedTransactions).toHaveLength(1);
+    await program.end();
+    await polite;
+    expect(await watch.harm()).toEqual([]);
+  });
+});
+
+describe('a fork', () => {
+  it('shares its lock with others that are asked for at once', async () => {
+    const before = await lockCount();
+    const forks = await Promise.all(['one', 'two', 'three', 'four'].map((name) => fork(name)));
+    expect((await lockCount()) - before).toBe(1);
+    const times = new Set(forks.map(({ branch }) => JSON.stringify(branch.forkPoint?.clusterTime)));
+    expect(times.size).toBe(1);
+    expect(await watch.harm()).toEqual([]);
+  });
+
+  it('works while an index is being built, and the clone finishes the build', async () => {
+    const big = main.db('shop').collection('big');
+    const words = (n: number) => Array.from({ length: 60 }, (_, i) => `${n * 31 + i * 7919}`);
+    await big.insertMany(Array.from({ length: 6_000 }, (_, n) => ({ n, words: words(n) })));
+    const specs = ['words', 'n', 'words_n'].map((name, at) => ({
+      name,
+      key: [{ words: 1 }, { n: 1 }, { words: 1, n: 1 }][at]!,
+    }));
+    let built = false;
+    const building = big.createIndexes(specs as never).finally(() => (built = true));
+    const builds = { $match: { 'command.createIndexes': 'big' } };
+    await until('a running build', async () => {
+      const running = await watch.main
+        .db('admin')
+        .aggregate([{ $currentOp: { allUsers: true } }, builds])
+        .toArray();
+      return running.length > 0;
+    });
+    const forked = fork('building');
+    await until('the lock', async () => built || (await watch.isLocked()));
+    expect(built).toBe(false);
+    await forked;
+    await building;
+    const clone = (await engine.outside('building')).db('shop').collection('big');
+    await until('the indexes in the clone', async () => {
+      const found = await clone
+        .find({ words: words(5)[0]! })
+        .hint('words_n')
+        .toArray()
+        .catch(() => []);
+      return found.length > 0;
+    });
+    expect((await clone.indexes()).map(({ name }) => name).sort()).toEqual(['_id_', 'n', 'words', 'words_n']);
+    const inside = (await engine.inside((await row('building'))._id)).db('shop');
+    expect(await inside.command({ validate: 'big', full: true })).toMatchObject({ valid: true });
+    await big.drop();
+    expect(await watch.harm()).toEqual([]);
+  });
+
+  it('of a sandbox locks the sandbox and not main', async () => {
+    await fork('parent');
+    const parent = (await engine.outside('parent')).db('shop').collection('items');
+    await parent.updateOne({}, { $set: { by: 'parent' } });
+    const before = await lockCount();
+    const { branch } = await fork('child', { from: 'parent' });
+    expect(branch.parent).toBe('parent');
+    expect((await lockCount()) - before).toBe(0);
+    const child = (await engine.outside('child')).db('shop').collection('items');
+    expect(await child.countDocuments({ by: 'parent' })).toBe(1);
+    expect((await engine.call('diff.get', { branch: 'child' })).summary).toEqual([]);
+    expect(await engine.refusal('branches.discard', { branch: 'parent' })).toMatchObject({ code: 'has_children' });
+    expect(await watch.harm()).toEqual([]);
+  });
+
+  it('that is empty holds nothing and does not lock main', async () => {
+    const before = await lockCount();
+    await fork('blank', { empty: true });
+    const blank = await engine.outside('blank');
+    expect((await blank.db('admin').admin().listDatabases()).databases.map(({ name }) => name)).not.toContain('shop');
+    await blank.db('new').collection('things').insertOne({ a: 1 });
+    expect((await lockCount()) - before).toBe(0);
+    expect(await watch.harm()).toEqual([]);
+  });
+
+  it('of an expired sandbox copies its files, and starts no server of it', async () => {
+    const { branch } = await fork('short', { ttlMs: 60_000 });
+    await (
+      await engine.outside('short')
+    )
+      .db('shop')
+      .collection('items')
+      .updateOne({}, { $set: { by: 'short' } });
+    await watch.home
+      .db('forkyard')
+      .collection<{ _id: string }>('branches')
+      .updateOne({ _id: branch.id }, { $set: { expiresAt: new Date() } });
+    // Whatever changes the list wakes the sweep.
+    await fork('waking');
+    await until('its end', async () => (await row('short')).state === 'expired');
+    const before = await lockCount();
+    await fork('from-expired', { from: 'short' });
+    const items = (await engine.outside('from-expired')).db('shop').collection('items');
+    expect(await items.countDocuments({ by: 'short' })).toBe(1);
+    expect((await lockCount()) - before).toBe(0);
+    expect((await row('short')).state).toBe('expired');
+    await expect(engine.server(branch.id)).rejects.toThrow('no server runs');
+    expect(await watch.harm()).toEqual([]);
+  });
+});
+
+/** A file's text so far; empty where it does not exist yet. */
+const readText = (path: string) => readFile(path, 'utf8').catch(() => '');
+
+async function row(name: string) {
+  const found = (await watch.branches()).find((each) => each.name === name && each.active);
+  if (!found) throw new Error(`no branch ${name}`);
+  return found;
+}
+
+describe('a fork that fails', () => {
+  /** A file in main's folder that its server does not know, this large to who asks and empty on the disk. */
+  const longestPath = 4_094;
+  const file = () => join(engine.data, 'branches', 'main', 'db', 'ballast');
+
+  it('for want of space is refused with both numbers, and leaves nothing', async () => {
+    const before = await folders();
+    await writeFile(file(), '');
+    await truncate(file(), 8e12);
+    const refusal = await engine.refusal('branches.fork', { name: 'too-large' });
+    await rm(file());
+    expect(refusal).toMatchObject({ code: 'no_space', details: { neededBytes: expect.any(Number) } });
+    expect(refusal.message).toMatch(/needs [\d,]+ MB, and [\d,]+ MB are free/);
+    expect(await folders()).toEqual(before);
+    expect(await watch.harm()).toEqual([]);
+  });
+
+  it('in the middle of its copy leaves nothing', async () => {
+    const before = await folders();
+    // As long as a path can be: in the clone's folder, whose name is longer, it is too long.
+    const root = join(engine.data, 'branches', 'main', 'db');
+    const parts: string[] = [];
+    let left = longestPath - root.length;
+    for (; left > 202; left -= 201) parts.push('d'.repeat(200));
+    const folder = join(root, ...parts);
+    await mkdir(folder, { recursive: true });
+    await writeFile(join(folder, 'f'.repeat(left - 1)), '');
+    const outcome = await engine.refusal('branches.fork', { name: 'too-deep' });
+    await rm(join(root, parts[0]!), { recursive: true });
+    expect(outcome.message).toContain('ENAMETOOLONG');
+    expect(await folders()).toEqual(before);
+    expect(await watch.harm()).toEqual([]);
+  });
+
+  /** Messages of a server: it waits for connections; it has become primary. */
+  const signs = [
+    ['as soon as it runs', undefined],
+    ['when it answers', 23016],
+    ['when it is primary', 21331],
+  ] as const;
+
+  it.each(signs)('because its server was killed %s leaves nothing, and says so soon', async (_when, sign) => {
+    const before = await folders();
+    let outcome: unknown;
+    // A fork that was faster than the kill is no case: again.
+    for (let attempt = 0; attempt < 5 && !(outcome instanceof Error); attempt += 1) {
+      const known = (await engine.servers()).map(({ pid }) => pid);
+      const forked = fork('killed').catch((error: unknown) => error);
+      const fresh = async () => (await engine.servers()).find(({ pid }) => !known.includes(pid));
+      await until('its server', async () => (await fresh()) !== undefined);
+      const server = (await fresh())!;
+      const log = join(dirname(server.dbPath), 'mongod.log');
+      if (sign) await until('its log', async () => (await readText(log)).includes(`"id":${sign},`));
+      process.kill(server.pid, 'SIGKILL');
+      const from = performance.now();
+      outcome = await forked;
+      expect(performance.now() - from).toBeLessThan(5_000);
+      if (!(outcome instanceof Error)) await discard('killed');
+    }
+    expect(outcome).toMatchObject({ code: 'mongod_failed', retry: true });
+    expect(await folders()).toEqual(before);
+    expect(await watch.harm()).toEqual([]);
+  });
+
+  it('because its name was taken in a race leaves the other alone', async () => {
+    const outcomes = await Promise.allSettled([fork('race'), fork('race'), fork('race')]);
+    const refused = outcomes.filter((outcome) => outcome.status === 'rejected');
+    expect(refused.map(({ reason }) => (reason as { code: string }).code)).toEqual(['name_taken', 'name_taken']);
+    expect((await folders()).length).toBe(2);
+    expect(await watch.harm()).toEqual([]);
+  });
+
+  it('while a sandbox is in the making, that cannot be discarded', async () => {
+    const making = fork('making');
+    await until('its row', async () => (await watch.branches()).some(({ name }) => name === 'making'));
+    const refusal = await engine.refusal('branches.discard', { branch: 'making' }).catch((error: unknown) => error);
+    expect(refusal).toMatchObject({ code: 'branch_not_live', retry: true });
+    await making;
+    expect(await watch.harm()).toEqual([]);
+  });
+});
