@@ -7,7 +7,7 @@ import type { History } from '../home/history.ts';
 import type { Home } from '../home/home.ts';
 import { PlanStore, reverse, type PlanItemRecord, type PlanRecord } from '../home/plans.ts';
 import type { LogRecord } from '../home/records.ts';
-import { applySchema, revertSchema } from './schema-apply.ts';
+import { applySchema, checkSchema, revertSchema } from './schema-apply.ts';
 import { checkItems, OrderMatters, StalePlan, writeItems, type Moved } from './write.ts';
 
 export interface ApplyContext {
@@ -52,8 +52,12 @@ export async function applyPlan(context: ApplyContext, plan: PlanRecord): Promis
   try {
     // What an adoption created last is taken away first, and the other way round.
     if (plan.source?.reversed) {
-      await applyDocuments(context, store, plan, session);
-      await applySchema(context.parent, plan.schema);
+      await checkSchema(context.parent, plan.schema);
+      const written = await applyDocuments(context, store, plan, session);
+      await applySchema(context.parent, plan.schema).catch(async (error: unknown) => {
+        await takeBack(context, store, plan, session, written, error);
+        throw error;
+      });
     } else {
       await applySchema(context.parent, plan.schema);
       await applyDocuments(context, store, plan, session).catch(async (error: unknown) => {
@@ -75,21 +79,28 @@ export async function applyPlan(context: ApplyContext, plan: PlanRecord): Promis
   return finishPlan(context, store, plan);
 }
 
+/** A stretch of a plan's items that one transaction writes: `from <= index < to`. */
+interface Piece {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** @returns what was written, piece by piece */
 async function applyDocuments(
   context: ApplyContext,
   store: PlanStore,
   plan: PlanRecord,
   session: ClientSession,
-): Promise<void> {
+): Promise<readonly Piece[]> {
   const small = plan.items <= transactionItems && plan.bytes <= transactionBytes;
   if (small) {
     const items = await collect(store, plan, 0, Number.MAX_SAFE_INTEGER);
     await commitItems(context, store, plan, session, items);
-    return;
+    return items.length > 0 ? [rangeOf(items)] : [];
   }
   await checkAll(context, store, plan);
   let done = 0;
-  const applied: { from: number; to: number }[] = [];
+  const applied: Piece[] = [];
   for await (const piece of pieces(store, plan)) {
     try {
       context.signal.throwIfAborted();
@@ -102,6 +113,7 @@ async function applyDocuments(
     done += piece.length;
     context.onProgress(done, plan.items);
   }
+  return applied;
 }
 
 async function collect(store: PlanStore, plan: PlanRecord, from: number, to: number): Promise<PlanItemRecord[]> {
@@ -128,7 +140,7 @@ async function* pieces(store: PlanStore, plan: PlanRecord): AsyncGenerator<PlanI
   if (piece.length > 0) yield piece;
 }
 
-function rangeOf(piece: readonly PlanItemRecord[]): { from: number; to: number } {
+function rangeOf(piece: readonly PlanItemRecord[]): Piece {
   return { from: piece[0]!.index, to: piece[piece.length - 1]!.index + 1 };
 }
 
@@ -193,7 +205,7 @@ async function takeBack(
   store: PlanStore,
   plan: PlanRecord,
   session: ClientSession,
-  applied: readonly { from: number; to: number }[],
+  applied: readonly Piece[],
   cause: unknown,
 ): Promise<void> {
   for (const { from, to } of [...applied].reverse()) {

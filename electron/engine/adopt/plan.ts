@@ -1,15 +1,16 @@
 import { randomBytes } from 'node:crypto';
 import { sameBytes } from '../../../shared/bson/value.ts';
+import { field } from '../../../shared/bson/walk.ts';
 import { mergeDocument, type Choice, type FieldDelta } from '../../../shared/changes/compare.ts';
 import { ForkyardError } from '../../../shared/errors.ts';
 import { comparedPages, openComparison, type DocumentDiff } from '../changes/diff.ts';
 import { Selection, type SelectionInput } from '../changes/selection.ts';
 import type { Side } from '../changes/side.ts';
-import type { Comparison } from '../changes/touched.ts';
+import { splitNamespace, type Comparison, type TouchedDocument } from '../changes/touched.ts';
 import type { Home } from '../home/home.ts';
 import { PlanStore, type PlanItemRecord, type PlanRecord } from '../home/plans.ts';
 import { checkPlan } from './checks.ts';
-import { planSchema } from './schema-steps.ts';
+import { isNameTaken, planSchema } from './schema-steps.ts';
 
 /**
  * Chooses a change set for adoption and stores it with the exact bytes each document must have before and will have
@@ -30,7 +31,7 @@ export async function createPlan(home: Home, branch: Side, parent: Side, input: 
   }
   const store = new PlanStore(home);
   const id = `plan-${randomBytes(6).toString('hex')}`;
-  const builder = new PlanBuilder(store, id, selection);
+  const builder = new PlanBuilder(store, id, selection, comparison);
   try {
     for await (const page of comparedPages(comparison, selection)) await builder.add(page);
     return await finish(home, comparison, selection, builder);
@@ -63,7 +64,11 @@ async function finish(
     checks: [],
     state: 'ready',
   };
-  const checks = [...schema.checks, ...(await checkPlan(new PlanStore(home), plan, parent, comparison))];
+  const checks = [
+    ...schema.checks,
+    ...builder.leftOut(),
+    ...(await checkPlan(new PlanStore(home), plan, parent, comparison)),
+  ];
   const checked = { ...plan, checks };
   await new PlanStore(home).plans.insertOne(checked);
   return checked;
@@ -79,11 +84,35 @@ class PlanBuilder {
   private index = 0;
   private readonly store: PlanStore;
   private readonly selection: Selection;
+  private readonly comparison: Comparison;
+  /** Documents that an adoption does not carry over, by collection, with why. */
+  private readonly left = new Map<string, { count: number; readonly why: string }>();
 
-  constructor(store: PlanStore, id: string, selection: Selection) {
+  constructor(store: PlanStore, id: string, selection: Selection, comparison: Comparison) {
     this.store = store;
     this.id = id;
     this.selection = selection;
+    this.comparison = comparison;
+  }
+
+  leftOut(): PlanRecord['checks'] {
+    return [...this.left].map(([ns, { count, why }]) => ({
+      name: 'documents',
+      ok: false,
+      detail: `${count === 1 ? '1 document' : `${count} documents`} of ${ns} ${count === 1 ? 'is' : 'are'} shown but not carried over by an adoption: ${why}.`,
+    }));
+  }
+
+  /** Why documents of this collection cannot be carried over, if so. */
+  private obstacle({ ns, parentNs }: TouchedDocument): string | undefined {
+    const { branchCatalog, parent, parentCatalog } = this.comparison;
+    const into = parentNs === undefined ? branchCatalog.byNamespace.get(ns) : parentCatalog.byNamespace.get(parentNs);
+    if (into && field(into.options, 'capped')?.[1] === 1) return 'a capped collection takes no part in transactions';
+    if (splitNamespace(ns)[1] === 'system.js') return 'the server takes no stored function in a transaction';
+    if (parentNs === undefined && isNameTaken(this.comparison, ns)) {
+      return `it was made anew, and ${parent.record.name} still holds the one that was dropped`;
+    }
+    return undefined;
   }
 
   async add(page: readonly DocumentDiff[]): Promise<void> {
@@ -101,6 +130,13 @@ class PlanBuilder {
     const choices = new Map<FieldDelta, Choice | 'left out' | 'undecided'>();
     for (const delta of diff.fields) choices.set(delta, this.selection.choose(place, delta));
     const chosen = [...choices.values()];
+    const why = chosen.every((choice) => choice === 'left out') ? undefined : this.obstacle(sides);
+    if (why !== undefined) {
+      const left = this.left.get(sides.ns);
+      if (left) left.count += 1;
+      else this.left.set(sides.ns, { count: 1, why });
+      return undefined;
+    }
     if (chosen.includes('undecided')) {
       this.conflicts += 1;
       return undefined;

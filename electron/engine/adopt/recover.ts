@@ -3,7 +3,7 @@ import type { History } from '../home/history.ts';
 import type { Home } from '../home/home.ts';
 import { PlanStore, reverse, type PlanItemRecord, type PlanRecord } from '../home/plans.ts';
 import { finishPlan } from './apply.ts';
-import { applySchema, revertSchema } from './schema-apply.ts';
+import { resumeSchema, revertSchema } from './schema-apply.ts';
 import { writeItems } from './write.ts';
 
 export interface Recovered {
@@ -35,9 +35,16 @@ export async function recoverPlan(
       for (const item of batch) if (item.writes) covered.add(item.index);
   }
   if (writes === covered.size && (writes > 0 || plan.source?.reversed === true)) {
-    if (plan.source?.reversed) await applySchema(parent, plan.schema);
-    await finishPlan({ home, history }, store, plan);
-    return { plan: plan._id, outcome: 'applied' };
+    const whole =
+      !plan.source?.reversed ||
+      (await resumeSchema(parent, plan.schema).then(
+        () => true,
+        () => false,
+      ));
+    if (whole) {
+      await finishPlan({ home, history }, store, plan);
+      return { plan: plan._id, outcome: 'applied' };
+    }
   }
   let outcome: Recovered['outcome'] = 'not applied';
   for (const { from, to } of [...committed].reverse()) {

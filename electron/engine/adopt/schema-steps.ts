@@ -1,7 +1,14 @@
-import { EJSON } from 'bson';
-import type { Document } from 'mongodb';
-import type { BsonValue } from '../../../shared/bson/value.ts';
 import { toEjson } from '../../../shared/bson/ejson.ts';
+import {
+  documentBytes,
+  documentValue,
+  stringValue,
+  toBase64,
+  Type,
+  valueOf,
+  type BsonValue,
+} from '../../../shared/bson/value.ts';
+import { buildArray, buildDocument, elements, rawElement, type Element } from '../../../shared/bson/walk.ts';
 import { compareSchema, type SchemaDelta } from '../changes/schema.ts';
 import type { Selection } from '../changes/selection.ts';
 import { splitNamespace, type Comparison } from '../changes/touched.ts';
@@ -29,7 +36,7 @@ export function planSchema(comparison: Comparison, selection: Selection, missing
       conflicts += 1;
       continue;
     }
-    const step = stepOf(delta);
+    const step = isCarried(comparison, delta) ? stepOf(delta) : undefined;
     if (step) steps.push(step);
     else {
       checks.push({
@@ -40,6 +47,33 @@ export function planSchema(comparison: Comparison, selection: Selection, missing
     }
   }
   return { steps, conflicts, checks };
+}
+
+/**
+ * Whether the parent still holds something else under the name that this collection of the branch has: one that the
+ * branch dropped to make room for it.
+ */
+export function isNameTaken({ base, branchCatalog, parentCatalog }: Comparison, ns: string): boolean {
+  const now = branchCatalog.byNamespace.get(ns);
+  const there = parentCatalog.byNamespace.get(ns);
+  if (!now || !there) return false;
+  if ((now.uuid === undefined) !== (there.uuid === undefined)) return true;
+  if (now.uuid === undefined || there.uuid === undefined || now.uuid === there.uuid) return false;
+  return base.byUuid.has(there.uuid) && !branchCatalog.byUuid.has(there.uuid);
+}
+
+function isCarried(comparison: Comparison, delta: SchemaDelta): boolean {
+  // Its buckets would have to be made with it, and what they hold is not captured.
+  if (comparison.branchCatalog.byNamespace.get(delta.ns)?.kind === 'timeseries') return false;
+  // The server makes it with its first function and never drops it.
+  if (splitNamespace(delta.ns)[1] === 'system.js') return false;
+  return delta.kind === 'removed' || !isNameTaken(comparison, delta.ns);
+}
+
+/** What the parent calls a collection that the branch may have renamed. */
+function parentName({ branchCatalog, parentCatalog }: Comparison, { ns }: SchemaDelta): string {
+  const uuid = branchCatalog.byNamespace.get(ns)?.uuid;
+  return (uuid === undefined ? undefined : parentCatalog.byUuid.get(uuid)?.ns) ?? ns;
 }
 
 const ranks = { collection: 0, rename: 1, options: 2, validator: 3, index: 4, view: 5 } as const;
@@ -69,71 +103,64 @@ function stepOf(delta: SchemaDelta): SchemaStep | undefined {
   const [, name] = splitNamespace(delta.ns);
   switch (delta.type) {
     case 'collection':
-      if (delta.kind !== 'added' || !delta.branch) return undefined;
-      return step(delta, 'collection', { create: name, ...options(delta.branch) }, { drop: name }, false);
+      // A dropped one would take its documents with it.
+      if (delta.kind !== 'added') return undefined;
+      return step(delta, 'collection', command('create', name, parts(delta.branch)), command('drop', name));
     case 'view':
       return viewStep(delta, name);
     case 'index':
       return indexStep(delta, name);
-    case 'validator':
-      return step(
-        delta,
-        'validator',
-        { collMod: name, ...validation(delta.branch) },
-        { collMod: name, ...validation(delta.parent) },
-        true,
-      );
+    case 'validator': {
+      const set = (value: BsonValue | undefined) => command('collMod', name, value ? parts(value) : noValidator);
+      return step(delta, 'validator', set(delta.branch), set(delta.parent));
+    }
     case 'options':
     case 'rename':
       return undefined;
   }
 }
 
-function viewStep(delta: SchemaDelta, name: string): SchemaStep | undefined {
-  if (delta.kind === 'added')
-    return step(delta, 'view', { create: name, ...options(delta.branch) }, { drop: name }, false);
-  if (delta.kind === 'removed')
-    return step(delta, 'view', { drop: name }, { create: name, ...options(delta.parent) }, true);
-  return step(
-    delta,
-    'view',
-    { collMod: name, ...options(delta.branch) },
-    { collMod: name, ...options(delta.parent) },
-    true,
-  );
+/** The server's defaults: a validator that is set alone later must be obeyed. */
+const noValidator: readonly Element[] = [
+  rawElement('validator', documentValue(buildDocument([]))),
+  rawElement('validationLevel', stringValue('strict')),
+  rawElement('validationAction', stringValue('error')),
+];
+
+function viewStep(delta: SchemaDelta, name: string): SchemaStep {
+  const verb = delta.kind === 'modified' ? 'collMod' : 'create';
+  const set = (value: BsonValue | undefined) => (value ? command(verb, name, parts(value)) : command('drop', name));
+  return step(delta, 'view', set(delta.branch), set(delta.parent));
 }
 
 function indexStep(delta: SchemaDelta, name: string): SchemaStep | undefined {
-  const index = delta.name ?? '';
-  const create = (spec: BsonValue | undefined) => ({ createIndexes: name, indexes: [options(spec)] });
-  const drop = { dropIndexes: name, index };
-  if (delta.kind === 'added') return step(delta, 'index', create(delta.branch), drop, false);
-  if (delta.kind === 'removed') return step(delta, 'index', drop, create(delta.parent), true);
   // An index is changed by dropping it and building it anew: two commands, which this step cannot be.
-  return undefined;
+  if (delta.kind === 'modified') return undefined;
+  const set = (spec: BsonValue | undefined) =>
+    spec
+      ? command('createIndexes', name, [rawElement('indexes', valueOf(Type.Array, buildArray([spec])))])
+      : command('dropIndexes', name, [rawElement('index', stringValue(delta.name ?? ''))]);
+  return step(delta, 'index', set(delta.branch), set(delta.parent));
 }
 
-function step(
-  delta: SchemaDelta,
-  type: SchemaStep['expect']['type'],
-  command: Document,
-  inverse: Document,
-  present: boolean,
-): SchemaStep {
+function step(delta: SchemaDelta, type: SchemaStep['type'], forward: string, inverse: string): SchemaStep {
   return {
     ns: delta.ns,
     text: describe(delta),
-    command: EJSON.stringify(command, { relaxed: false }),
-    inverse: EJSON.stringify(inverse, { relaxed: false }),
-    expect: { type, present, ...(delta.name === undefined ? {} : { name: delta.name }) },
+    command: forward,
+    inverse,
+    type,
+    ...(delta.name === undefined ? {} : { name: delta.name }),
+    ...(delta.parent ? { before: toBase64(delta.parent) } : {}),
+    ...(delta.branch ? { after: toBase64(delta.branch) } : {}),
   };
 }
 
-function options(value: BsonValue | undefined): Document {
-  return value ? (EJSON.parse(toEjson(value), { relaxed: false }) as Document) : {};
+/** A command as canonical Extended JSON, its fields in the order they have: that of an index's keys matters. */
+function command(verb: string, name: string, fields: readonly Element[] = []): string {
+  return toEjson(documentValue(buildDocument([rawElement(verb, stringValue(name)), ...fields])));
 }
 
-function validation(value: BsonValue | undefined): Document {
-  if (!value) return { validator: {}, validationLevel: 'off' };
-  return options(value);
+function parts(value: BsonValue | undefined): Element[] {
+  return value ? elements(documentBytes(value)) : [];
 }

@@ -134,7 +134,13 @@ function toBatch(reply: RawCursor): StreamBatch {
 }
 
 function aggregate(start: StreamStart, images: boolean, batchSize: number): Document {
-  const stage: Document = { allChangesForCluster: true, showExpandedEvents: true, showSystemEvents: true };
+  // A collection that is converted to capped or cloned as one is filled by writes the server marks as migrations.
+  const stage: Document = {
+    allChangesForCluster: true,
+    showExpandedEvents: true,
+    showSystemEvents: true,
+    showMigrationEvents: true,
+  };
   // After-images are read, not asked for: see docs/decisions/after-images.md.
   if (images) stage['fullDocumentBeforeChange'] = 'whenAvailable';
   if ('token' in start) stage['startAfter'] = BSON.deserialize(start.token);

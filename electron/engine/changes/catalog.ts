@@ -1,6 +1,6 @@
 import { Binary, type MongoClient } from 'mongodb';
-import { Type, documentBytes, type BsonValue } from '../../../shared/bson/value.ts';
-import { buildDocument, elements, field, type Element } from '../../../shared/bson/walk.ts';
+import { Type, documentBytes, stringValue, type BsonValue } from '../../../shared/bson/value.ts';
+import { buildDocument, elements, field, rawElement, type Element } from '../../../shared/bson/walk.ts';
 import type { Home } from '../home/home.ts';
 import { listCatalog } from '../mongod/catalog.ts';
 
@@ -14,7 +14,7 @@ export interface CollectionSchema {
   readonly uuid: string | undefined;
   /** The create options but for identity, images and validation. For a view: `viewOn`, `pipeline`, `collation`. */
   readonly options: Uint8Array;
-  /** `validator`, `validationLevel`, `validationAction`, where there is a validator. */
+  /** `validator`, `validationLevel`, `validationAction`, in this order, where there is a validator. */
   readonly validation: Uint8Array | undefined;
   /** Index specifications by name, `_id_` left out. */
   readonly indexes: ReadonlyMap<string, Uint8Array>;
@@ -85,7 +85,8 @@ function parseCatalog(entries: readonly Uint8Array[]): Catalog {
     const db = text(field(entry, 'db'));
     const name = text(field(entry, 'name'));
     const type = text(field(entry, 'type'));
-    if (db === '' || name === '' || name.startsWith('system.')) continue;
+    // Stored functions are documents like others; the rest of `system.` is the server's own.
+    if (db === '' || name === '' || (name.startsWith('system.') && name !== 'system.js')) continue;
     const base = { ns: `${db}.${name}`, db, name };
     if (type === 'collection') collections.push({ ...base, kind: 'collection', ...parseCollection(entry) });
     else {
@@ -125,10 +126,20 @@ function parseCollection(
   return {
     uuid: uuid && Buffer.from(uuid.subarray(6)).toString('hex'),
     options: buildDocument(all.filter(({ name }) => !validationFields.has(name) && !identityFields.has(name))),
-    validation: hasValidator ? buildDocument(all.filter(({ name }) => validationFields.has(name))) : undefined,
+    validation: hasValidator ? validationOf(all) : undefined,
     indexes,
     images: images?.[0] === Type.Object && field(images.subarray(1), 'enabled')?.[1] === 1,
   };
+}
+
+/** In one order and with the server's defaults written out: it tells them or not, by which command set them. */
+function validationOf(options: readonly Element[]): Uint8Array {
+  const value = (name: string) => options.find((option) => option.name === name)?.value;
+  return buildDocument([
+    rawElement('validator', value('validator')!),
+    rawElement('validationLevel', value('validationLevel') ?? stringValue('strict')),
+    rawElement('validationAction', value('validationAction') ?? stringValue('error')),
+  ]);
 }
 
 function subdocument(value: BsonValue | undefined): Uint8Array | undefined {

@@ -49,8 +49,8 @@ export function parentCollection(
   // Created in the branch: the parent's of that name, unless that is one the branch dropped to make room.
   const name = branch.byUuid.get(uuid)?.ns;
   const named = name === undefined ? undefined : parent.byNamespace.get(name);
-  if (named?.uuid !== undefined && base.byUuid.has(named.uuid) && !branch.byUuid.has(named.uuid)) return undefined;
-  return named;
+  if (named?.uuid === undefined) return undefined;
+  return base.byUuid.has(named.uuid) && !branch.byUuid.has(named.uuid) ? undefined : named;
 }
 
 function created(collection: CollectionSchema, base: Catalog, parent: Catalog, branch: Catalog): SchemaDelta[] {

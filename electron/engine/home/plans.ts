@@ -29,12 +29,12 @@ export interface SchemaStep {
   /** EJSON, canonical. */
   readonly command: string;
   readonly inverse: string;
-  /** What must hold before: the index, view or collection is (not) there. */
-  readonly expect: {
-    readonly type: 'collection' | 'view' | 'index' | 'validator';
-    readonly name?: string;
-    readonly present: boolean;
-  };
+  readonly type: 'collection' | 'view' | 'index' | 'validator';
+  /** The index's name. */
+  readonly name?: string;
+  /** Its definition before and after, as the catalog tells it, base64; left out = it is not there. */
+  readonly before?: string;
+  readonly after?: string;
 }
 
 export interface PlanRecord {

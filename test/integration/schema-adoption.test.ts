@@ -1,0 +1,75 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { TestYard } from '../harness/in-process.ts';
+
+let yard: TestYard;
+beforeAll(async () => {
+  yard = await TestYard.open();
+});
+afterAll(() => yard.close());
+
+async function schemaOf(branch: string) {
+  const db = (await yard.client(branch)).db('app');
+  const collections = await db.listCollections().toArray();
+  return Promise.all(
+    collections
+      .filter(({ name }) => !name.startsWith('system.'))
+      .map(async ({ name, type, options }) => ({
+        name,
+        type,
+        validator: (options as { validator?: object } | undefined)?.validator ?? {},
+        indexes: type === 'collection' ? (await db.collection(name).indexes()).map((index) => index.name) : [],
+      })),
+  ).then((all) => all.sort((a, b) => (a.name < b.name ? -1 : 1)));
+}
+
+it('a new collection with its validator, index and view comes over with its documents, and undo takes all of it away', async () => {
+  const main = (await yard.client('main')).db('app');
+  await main.collection('items').insertOne({ qty: 1 });
+  await yard.fork('new');
+  const branch = (await yard.client('new')).db('app');
+  await branch.createCollection('orders', { validator: { total: { $type: 'int' } } });
+  await branch.collection('orders').createIndex({ total: 1 });
+  await branch.collection('orders').insertOne({ total: 5 });
+  await branch.createCollection('big', { viewOn: 'orders', pipeline: [{ $match: { total: { $gt: 1 } } }] });
+  await branch.collection('items').createIndex({ qty: 1 }, { unique: true });
+  await branch.command({ collMod: 'items', validator: { qty: { $exists: true } } });
+  const before = await schemaOf('main');
+  const wanted = await schemaOf('new');
+  const { entry } = await yard.call('plan.adopt', { branch: 'new' });
+  expect(await schemaOf('main')).toEqual(wanted);
+  expect(await main.collection('big').countDocuments()).toBe(1);
+  const rest = await yard.call('diff.get', { branch: 'new' });
+  expect(rest).toMatchObject({ schema: [], summary: [] });
+  await yard.call('log.undo', { entry: entry! });
+  expect(await schemaOf('main')).toEqual(before);
+});
+
+it('an index made in a collection that the branch renamed is made under the name that main has', async () => {
+  const main = (await yard.client('main')).db('app');
+  await main.collection('things').insertOne({ a: 1 });
+  await yard.fork('renamed');
+  const branch = (await yard.client('renamed')).db('app');
+  await branch.collection('things').rename('stuff');
+  await branch.collection('stuff').updateOne({}, { $set: { a: 2 } });
+  await branch.collection('stuff').createIndex({ a: 1 });
+  await yard.call('plan.adopt', { branch: 'renamed' });
+  expect(await main.collection('things').findOne()).toMatchObject({ a: 2 });
+  expect((await main.collection('things').indexes()).map(({ name }) => name)).toContain('a_1');
+});
+
+it('what an adoption does not carry over is said by the plan, and main keeps it', async () => {
+  const main = (await yard.client('main')).db('app');
+  await main.collection('kept').insertOne({ a: 1 });
+  await yard.fork('drops');
+  const branch = (await yard.client('drops')).db('app');
+  await branch.collection('kept').drop();
+  await branch.createCollection('series', { timeseries: { timeField: 't' } });
+  const plan = await yard.call('plan.create', { branch: 'drops' });
+  expect(
+    plan.checks
+      .filter(({ ok }) => !ok)
+      .map(({ detail }) => detail)
+      .join(' '),
+  ).toMatch(/kept.*series|series.*kept/);
+  expect(await main.collection('kept').countDocuments()).toBe(1);
+});
