@@ -9,14 +9,14 @@ afterAll(() => yard.close());
 
 async function schemaOf(branch: string) {
   const db = (await yard.client(branch)).db('app');
-  const collections = await db.listCollections().toArray();
+  const collections = await db.listCollections({}, { nameOnly: false }).toArray();
   return Promise.all(
     collections
       .filter(({ name }) => !name.startsWith('system.'))
       .map(async ({ name, type, options }) => ({
         name,
         type,
-        validator: (options as { validator?: object } | undefined)?.validator ?? {},
+        validator: options?.['validator'] ?? {},
         indexes: type === 'collection' ? (await db.collection(name).indexes()).map((index) => index.name) : [],
       })),
   ).then((all) => all.sort((a, b) => (a.name < b.name ? -1 : 1)));

@@ -36,7 +36,7 @@ export function planSchema(comparison: Comparison, selection: Selection, missing
       conflicts += 1;
       continue;
     }
-    const step = isCarried(comparison, delta) ? stepOf(delta) : undefined;
+    const step = isCarried(comparison, delta) ? stepOf({ ...delta, ns: parentName(comparison, delta) }) : undefined;
     if (step) steps.push(step);
     else {
       checks.push({

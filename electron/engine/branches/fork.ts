@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { rm, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
-import { MongoServerError, Timestamp, type MongoClient } from 'mongodb';
+import { MongoServerError, type MongoClient } from 'mongodb';
 import type { AccessLevel } from '../../../shared/api.ts';
 import { ForkyardError } from '../../../shared/errors.ts';
 import { History } from '../home/history.ts';
@@ -78,7 +78,7 @@ async function make(workspace: Workspace, request: ForkRequest, signal: AbortSig
   try {
     const history = new History(workspace.home, record._id);
     // Home's part goes on while files are cloned and the server boots.
-    const prepared = history.create({ seq: 0, token: undefined, clusterTime: new Timestamp({ t: 0, i: 0 }) });
+    const prepared = history.create();
     making.work.push(prepared.catch(() => undefined));
     const cloned = request.empty ? undefined : await cloneParent(workspace, parentRecord, record, request);
     const bootFrom = performance.now();
@@ -129,24 +129,17 @@ async function openClone(
 ): Promise<{ branch: LocalBranch; account: Account; readyAt: number }> {
   const inherited = cloned && lastInheritedTime(client);
   const account = newAccount(request.actor, request.access);
-  await Promise.all([
-    inherited,
+  const { port } = server;
+  // Side by side: what the engine sets up is in `admin` alone, which capture leaves out.
+  const [clusterTime, branch] = await Promise.all([
+    inherited ?? lastWriteTime(client),
+    prepared.then(() => workspace.attach({ ...record, accounts: [account], port }, server, client, true)),
     dropInheritedAccounts(client, workspace.credentials.user).then(() => createAccount(client, account)),
-    prepared,
   ]);
-  const clusterTime = (await inherited) ?? (await lastWriteTime(client));
-  const ready: BranchRecord & Required<Pick<BranchRecord, 'port' | 'disk' | 'forkPoint'>> = {
-    ...record,
-    accounts: [account],
-    port: server.port,
-    disk: cloned?.disk ?? 'copied',
-    forkPoint: { clusterTime },
-  };
-  const branch = await workspace.attach(ready, server, client, true);
   const readyAt = performance.now();
-  const { accounts, port, disk, forkPoint } = ready;
+  const disk = cloned?.disk ?? 'copied';
   // The last thing: from here on a server that ends is started again.
-  await workspace.update(record._id, { state: 'live', accounts, port, disk, forkPoint });
+  await workspace.update(record._id, { state: 'live', accounts: [account], port, disk, forkPoint: { clusterTime } });
   return { branch, account, readyAt };
 }
 

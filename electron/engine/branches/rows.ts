@@ -14,7 +14,7 @@ interface Size {
 }
 
 /** How long counts of whole databases may be old, milliseconds: less than the list is told apart, so that the last is right. */
-const sizeMs = 300;
+const sizeMs = 900;
 
 /** Rows of the branch list. What costs more than a look is kept until the branch or its parent moves. */
 export class BranchRows {

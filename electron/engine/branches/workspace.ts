@@ -140,6 +140,7 @@ export class Workspace implements Yard {
     const account = newAccount('owner', 'schema');
     await dropInheritedAccounts(client, this.credentials.user);
     await createAccount(client, account);
+    await new History(this.home, mainId).create();
     const record: BranchRecord = {
       _id: mainId,
       name: mainName,
@@ -209,14 +210,10 @@ export class Workspace implements Yard {
     withBase = false,
   ): Promise<LocalBranch> {
     const history = new History(this.home, record._id);
-    let state = await history.state();
     if (withBase) {
       await Promise.all([storeBaseCatalog(this.home, record._id, client), coverSoon(client)]);
     } else void coverAll(client).catch(() => undefined);
-    if (!state || withBase) {
-      state = { seq: 0, token: undefined, clusterTime: await lastWriteTime(client) };
-      await history.create(state);
-    }
+    const state = (withBase ? undefined : await history.state()) ?? (await history.begin(await lastWriteTime(client)));
     const branch = new LocalBranch(this, record, server, client, state);
     try {
       const ended = server.exited.then(() => Promise.reject(serverEnded(server)));

@@ -54,7 +54,7 @@ export class History {
   }
 
   /** Collections are made before the first transaction, which then never has to. */
-  async create(state: CaptureState): Promise<void> {
+  async create(): Promise<void> {
     await Promise.all(
       [this.changes, this.touched, this.pieces].map((collection) =>
         this.home.history.createCollection(collection.collectionName).catch((error: unknown) => {
@@ -62,7 +62,13 @@ export class History {
         }),
       ),
     );
+  }
+
+  /** Begins at this time, with nothing captured yet. */
+  async begin(clusterTime: Timestamp): Promise<CaptureState> {
+    const state = { seq: 0, token: undefined, clusterTime };
     await this.states.updateOne({ _id: this.branchId }, { $set: stateFields(state) }, { upsert: true });
+    return state;
   }
 
   async state(): Promise<CaptureState | undefined> {
@@ -326,20 +332,15 @@ export class History {
   async moveBases(
     moves: readonly { readonly id: Uint8Array; readonly base: BaseOverride | undefined }[],
   ): Promise<void> {
-    if (moves.length === 0) return;
-    await this.touched.bulkWrite(
-      moves.map(({ id, base }) => ({
-        updateOne: {
-          filter: { _id: new Binary(id) as never },
-          update: base
-            ? {
-                $set: { bs: base.document ? { d: new Binary(base.document) } : {} },
-              }
-            : { $unset: { bs: 1 } },
-        },
-      })),
-      { ordered: false },
+    const items = moves.map(({ id, base }) =>
+      BSON.serialize({
+        q: { _id: new Binary(id) },
+        u: base ? { $set: { bs: base.document ? { d: new Binary(base.document) } : {} } } : { $unset: { bs: 1 } },
+      }),
     );
+    const command = { update: this.touched.collectionName, ordered: false };
+    const { problems } = await rawWrite(this.home.history, command, { name: 'updates', items });
+    if (problems[0]) throw new Error(`home refused a write: ${problems[0].message}`);
   }
 }
 

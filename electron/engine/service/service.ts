@@ -55,7 +55,7 @@ export class ChangeWaiters {
 }
 
 /** How often the branch list is told while changes pour in, milliseconds. */
-const branchesEveryMs = 400;
+const branchesEveryMs = 1_000;
 
 /** Opens the data folder's workspace and answers the API. @throws ForkyardError where there is no usable mongod */
 export async function startEngine(options: EngineOptions): Promise<Engine> {
