@@ -26,6 +26,7 @@ afterAll(async () => {
 beforeEach(() => void watch.writer.takeLongestStall());
 afterEach(async () => {
   for (const end of programs.splice(0)) await end();
+  await until('every fork', async () => (await watch.branches()).every(({ state }) => state !== 'starting'));
   // The newest first: a branch with children is kept.
   const sandboxes = (await watch.branches()).filter(({ parent, active }) => active && parent !== undefined);
   for (const { name } of sandboxes.reverse()) await discard(name);
@@ -102,7 +103,7 @@ describe('with a transaction open on main', () => {
     const program = await busy(kind);
     const { endedTransactions, timings, branch } = await fork('ending', { endTransactions: true });
     expect(endedTransactions?.map(({ client }) => client)).toEqual([expect.stringContaining(`${kind} program`)]);
-    expect(endedTransactions?.[0]?.ageMs).toBeGreaterThanOrEqual(2_000);
+    expect(endedTransactions?.[0]?.ageMs).toBeGreaterThanOrEqual(1_950);
     expect(branch.state).toBe('live');
     expect(timings.lock_ms).toBeLessThan(3_000);
     expect(await program.end()).toMatchObject({ errorLabels: expect.arrayContaining(['TransientTransactionError']) });
@@ -143,12 +144,10 @@ describe('a fork', () => {
     const big = main.db('shop').collection('big');
     const words = (n: number) => Array.from({ length: 60 }, (_, i) => `${n * 31 + i * 7919}`);
     await big.insertMany(Array.from({ length: 6_000 }, (_, n) => ({ n, words: words(n) })));
-    const specs = ['words', 'n', 'words_n'].map((name, at) => ({
-      name,
-      key: [{ words: 1 }, { n: 1 }, { words: 1, n: 1 }][at]!,
-    }));
+    const names = Array.from({ length: 6 }, (_, i) => `words_${i}`);
+    const specs = names.map((name) => ({ name, key: { words: 1, [name]: 1 } }));
     let built = false;
-    const building = big.createIndexes(specs as never).finally(() => (built = true));
+    const building = big.createIndexes(specs).finally(() => (built = true));
     const builds = { $match: { 'command.createIndexes': 'big' } };
     await until('a running build', async () => {
       const running = await watch.main
@@ -166,12 +165,12 @@ describe('a fork', () => {
     await until('the indexes in the clone', async () => {
       const found = await clone
         .find({ words: words(5)[0]! })
-        .hint('words_n')
+        .hint('words_5')
         .toArray()
         .catch(() => []);
       return found.length > 0;
     });
-    expect((await clone.indexes()).map(({ name }) => name).sort()).toEqual(['_id_', 'n', 'words', 'words_n']);
+    expect((await clone.indexes()).map(({ name }) => name).sort()).toEqual(['_id_', ...names]);
     const inside = (await engine.inside((await row('building'))._id)).db('shop');
     expect(await inside.command({ validate: 'big', full: true })).toMatchObject({ valid: true });
     await big.drop();

@@ -6,7 +6,7 @@ import { MongoClient } from 'mongodb';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { GuardMessage } from '../../electron/engine/mongod/lock-guard.ts';
 import { isAlive } from '../../electron/engine/mongod/identity.ts';
-import { openTransactions } from '../../electron/engine/mongod/transactions.ts';
+import { noneIsOpen, openTransactions } from '../../electron/engine/mongod/transactions.ts';
 import { withWriterLock, type LockGuard } from '../../electron/engine/mongod/writer-lock.ts';
 import { EngineProcess } from '../harness/engine-process.ts';
 import { MainWatch } from '../harness/main-watch.ts';
@@ -167,7 +167,7 @@ describe('the writer lock', () => {
       /** The look at open transactions is over when its answer has come; the guard is waited for after that. */
       const looked = new MongoClient(await engine.insideUri('main'), { monitorCommands: true });
       const quiet = new Promise<void>((resolve) => {
-        looked.on('commandSucceeded', ({ commandName }) => commandName === 'aggregate' && resolve());
+        looked.on('commandSucceeded', ({ commandName }) => commandName === 'serverStatus' && resolve());
       });
       const begin = async () => {
         await quiet;
@@ -191,6 +191,24 @@ describe('the writer lock', () => {
       expect(await watch.harm()).toEqual([]);
     },
   );
+
+  it('is not asked for while a transaction is open, however busy that is', async () => {
+    const other = await engine.outside('main', { appName: 'busy program' });
+    const session = other.startSession();
+    session.startTransaction();
+    let over = false;
+    const writing = (async () => {
+      while (!over) await other.db('shop').collection('items').insertOne({}, { session });
+    })();
+    // A single look misses it now and then.
+    const quiet = () => openTransactions(watch.main).then((open) => open.length === 0 && noneIsOpen(watch.main));
+    for (let look = 0; look < 300; look += 1) expect(await quiet()).toBe(false);
+    over = true;
+    await writing;
+    await session.abortTransaction();
+    await session.endSession();
+    expect(await watch.harm()).toEqual([]);
+  });
 
   it('is given back when what was done under it fails', async () => {
     const failing = withWriterLock(watch.main, options, () => Promise.reject(new Error('the copy failed')));

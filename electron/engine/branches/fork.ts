@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { rm, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
-import { MongoServerError, type MongoClient } from 'mongodb';
+import { MongoError, MongoServerError, type MongoClient } from 'mongodb';
 import type { AccessLevel } from '../../../shared/api.ts';
 import { ForkyardError } from '../../../shared/errors.ts';
 import { History } from '../home/history.ts';
@@ -13,6 +13,7 @@ import {
   newAccount,
   type Account,
 } from '../mongod/accounts.ts';
+import { waitForExit } from '../mongod/identity.ts';
 import { lastInheritedTime } from '../mongod/fork-time.ts';
 import { lastWriteTime, serverEnded } from '../mongod/replica.ts';
 import type { OpenTransaction } from '../mongod/transactions.ts';
@@ -131,11 +132,14 @@ async function openClone(
   const account = newAccount(request.actor, request.access);
   const { port } = server;
   // Side by side: what the engine sets up is in `admin` alone, which capture leaves out.
-  const [clusterTime, branch] = await Promise.all([
+  const steps = [
     inherited ?? lastWriteTime(client),
     prepared.then(() => workspace.attach({ ...record, accounts: [account], port }, server, client, true)),
     dropInheritedAccounts(client, workspace.credentials.user).then(() => createAccount(client, account)),
-  ]);
+  ] as const;
+  // A failure is told only when all have ended: nothing is made any more while the rest is taken away.
+  await Promise.allSettled(steps);
+  const [clusterTime, branch] = await Promise.all(steps);
   const readyAt = performance.now();
   const disk = cloned?.disk ?? 'copied';
   // The last thing: from here on a server that ends is started again.
@@ -226,6 +230,8 @@ async function noteForkSequence(
   await workspace.update(_id, { forkPoint: { ...forkPoint, seq } }).catch(() => undefined);
 }
 
+const exitMs = 200;
+
 /** Resolves as `work` does; rejects at once when the server ends or the workspace is closed. */
 async function whileItRuns<T>(server: Server, signal: AbortSignal, work: Promise<T>): Promise<T> {
   let onAbort = (): void => undefined;
@@ -237,6 +243,10 @@ async function whileItRuns<T>(server: Server, signal: AbortSignal, work: Promise
   const ended = server.exited.then(() => Promise.reject(serverEnded(server)));
   try {
     return await Promise.race([work, ended, aborted]);
+  } catch (error) {
+    // Its connections close just before it is gone.
+    if (error instanceof MongoError && (await waitForExit(server.identity, exitMs))) throw serverEnded(server);
+    throw error;
   } finally {
     signal.removeEventListener('abort', onAbort);
   }

@@ -2,7 +2,7 @@ import type { MongoClient, Timestamp } from 'mongodb';
 import { ForkyardError } from '../../../shared/errors.ts';
 import { waitForSorts } from './index-builds.ts';
 import { lastWriteTime } from './replica.ts';
-import { endTransactions, openTransactions, type OpenTransaction } from './transactions.ts';
+import { endTransactions, noneIsOpen, openTransactions, type OpenTransaction } from './transactions.ts';
 
 /** Lets go of what the engine holds in a server should the engine die: the writer lock, and its own transactions. */
 export interface LockGuard {
@@ -141,10 +141,11 @@ export async function letGo(client: MongoClient): Promise<void> {
   );
 }
 
+/** The transactions that are open at the deadline; none as soon as none is. */
 async function waitUntilQuiet(client: MongoClient, deadline: number): Promise<OpenTransaction[]> {
   for (;;) {
     const open = await openTransactions(client);
-    if (open.length === 0 || performance.now() > deadline) return open;
+    if (open.length === 0 ? await noneIsOpen(client) : performance.now() > deadline) return open;
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
 }
