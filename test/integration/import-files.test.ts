@@ -289,6 +289,18 @@ describe('samples', () => {
     await expect(client.db('shop').collection('orders').insertOne({ status: 'lost' })).rejects.toThrow('validation');
   });
 
+  it('an index that what is there already does not allow is named, and the rest is imported', async () => {
+    await client.db('shop').dropDatabase();
+    await importInto(clientTarget(client), parseSource('sample:three'));
+    const { collections, problems } = await importInto(clientTarget(client), parseSource('sample:shop'));
+    expect(problems).toEqual([
+      { ns: 'shop.products', message: expect.stringContaining('the index sku could not be built') },
+    ]);
+    expect(collections.map(({ documents }) => documents)).toEqual([2_480, 8_614, 18_240]);
+    const names = (await client.db('shop').collection('products').indexes()).map(({ name }) => name);
+    expect(names).toEqual(['_id_', 'category_price', 'search']);
+  });
+
   it('names that are no sample are refused', () => {
     expect(() => parseSource('sample:zoo')).toThrow('There is no sample:zoo.');
   });

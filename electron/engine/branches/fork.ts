@@ -186,7 +186,7 @@ async function cloneParent(
   const to = branchFolder(workspace.data, record._id).db;
   await makeRoom(workspace, branchFolder(workspace.data, parent._id).db);
   for (;;) {
-    const running = workspace.live.get(parent._id);
+    const running = await workspace.running(parent._id);
     if (running) return running.gate.clone(to, request.endTransactions);
     // Nobody starts the parent's server while its files are copied.
     const cold = await workspace.turns.take(parent._id, async () => {

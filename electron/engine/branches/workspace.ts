@@ -56,6 +56,8 @@ export class Workspace implements Yard {
   /** Branches whose server runs, by id. */
   readonly live = new Map<string, LocalBranch>();
   private readonly restarts = new Map<string, number[]>();
+  /** Servers that ended by themselves and are being started again, by branch. */
+  private readonly restarting = new Map<string, Promise<void>>();
   private readonly closing = new AbortController();
   /** Servers that are being started: a stop waits for them, so that none comes up behind it. */
   private readonly starting = new Set<Promise<unknown>>();
@@ -240,7 +242,7 @@ export class Workspace implements Yard {
   /** A running branch by name. @throws ForkyardError `unknown_branch`, `branch_not_live` */
   async branch(name: string): Promise<LocalBranch> {
     const record = await this.record(name);
-    const branch = this.live.get(record._id);
+    const branch = await this.running(record._id);
     if (branch) return branch;
     throw new ForkyardError(
       'branch_not_live',
@@ -254,13 +256,19 @@ export class Workspace implements Yard {
     );
   }
 
+  /** A branch that runs, by id. One whose server ended by itself is waited for while it is started again. */
+  async running(branchId: string): Promise<LocalBranch | undefined> {
+    await this.restarting.get(branchId);
+    return this.live.get(branchId);
+  }
+
   /** The running parent of a sandbox. @throws ForkyardError `usage` for main, `branch_not_live` */
   async parentOf(branch: LocalBranch): Promise<LocalBranch> {
     const { parent, name } = branch.record;
     if (parent === undefined) {
       throw new ForkyardError('usage', `${name} has no parent to compare with.`, { hint: 'Name a sandbox.' });
     }
-    const running = this.live.get(parent);
+    const running = await this.running(parent);
     if (running) return running;
     const record = await this.home.branches.findOne({ _id: parent });
     throw new ForkyardError(
@@ -342,10 +350,19 @@ export class Workspace implements Yard {
 
   /** A server ended that nobody stopped: it is started again on its files, which recover by themselves. */
   private async serverEnded(branch: LocalBranch): Promise<void> {
-    const { _id, name, state } = branch.record;
+    const { _id, state } = branch.record;
     // One that is being made is its fork's business.
     if (branch.stopping || this.closing.signal.aborted || state === 'starting') return;
     this.live.delete(_id);
+    const restart = this.restart(branch).catch((error: unknown) => this.log(`restart: ${String(error)}`));
+    this.restarting.set(_id, restart);
+    await restart;
+    if (this.restarting.get(_id) === restart) this.restarting.delete(_id);
+    this.options.onBranches();
+  }
+
+  private async restart(branch: LocalBranch): Promise<void> {
+    const { _id, name } = branch.record;
     await branch.release().catch(() => undefined);
     const now = Date.now();
     const recent = [...(this.restarts.get(_id) ?? []), now].filter((time) => now - time < 60_000);
@@ -356,7 +373,6 @@ export class Workspace implements Yard {
       return;
     }
     await this.openBranch(branch.record).catch((error: unknown) => this.failed(branch.record, error));
-    this.options.onBranches();
   }
 
   private async failed(record: BranchRecord, error: unknown): Promise<void> {

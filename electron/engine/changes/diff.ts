@@ -1,5 +1,6 @@
 import type { ChangeKind, Target } from '../../../shared/api.ts';
 import { fromBase64, toBase64, type BsonValue } from '../../../shared/bson/value.ts';
+import { ForkyardError } from '../../../shared/errors.ts';
 import { compareDocument, type FieldDelta } from '../../../shared/changes/compare.ts';
 import type { Home } from '../home/home.ts';
 import type { GapRecord, TouchedRecord } from '../home/records.ts';
@@ -75,7 +76,7 @@ export async function computeDiff(home: Home, branch: Side, parent: Side, query:
   const selection = new Selection({ only: query.only }, branch.record.name, parent.record.name);
   const summary = new Map<string, NamespaceCounts>();
   const documents: DocumentDiff[] = [];
-  const from = query.after === undefined ? undefined : fromBase64(query.after);
+  const from = query.after === undefined ? undefined : pageStart(query.after);
   let next: string | undefined;
   for await (const page of comparedPages(comparison, selection)) {
     for (const diff of page) {
@@ -96,6 +97,17 @@ export async function computeDiff(home: Home, branch: Side, parent: Side, query:
     gaps.push({ _id: 'admin', branch: branch.record._id, kind: 'admin', ns: 'admin', reason, settled: false });
   }
   return { complete: settled && gaps.every((gap) => gap.settled), gaps, summary, schema, documents, next };
+}
+
+function pageStart(after: string): Uint8Array {
+  try {
+    return fromBase64(after);
+  } catch (cause) {
+    throw new ForkyardError('usage', `"${after}" is not where a page of this review ended.`, {
+      hint: 'Pass the `next` of the page before.',
+      cause,
+    });
+  }
 }
 
 /** A created or dropped collection tells how many documents it holds. */

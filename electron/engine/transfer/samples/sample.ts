@@ -1,4 +1,4 @@
-import type { Db, Document } from 'mongodb';
+import { type Db, type Document, MongoServerError } from 'mongodb';
 import type { ImportTarget, SampleName } from '../contract.ts';
 import type { ImportWriter } from '../writer.ts';
 import { shop } from './shop.ts';
@@ -20,7 +20,10 @@ export interface SampleCollection {
 
 const samples: Readonly<Record<SampleName, Sample>> = { three, shop };
 
-/** Imports a sample into `db`. Documents whose `_id` is there already are named as problems, as with every import. */
+/**
+ * Imports a sample into `db`. Documents whose `_id` is there already are named as problems, as with every import, and so
+ * are indexes that what is there already does not allow.
+ */
 export async function importSample(
   name: SampleName,
   db: string,
@@ -33,7 +36,13 @@ export async function importSample(
     const destination = writer.collection({ db, collection }, { bypassValidation: false, needsId: true, total: count });
     for (const document of documents()) await destination.add(document);
     await destination.finish();
-    if (indexes) await into.command({ createIndexes: collection, indexes });
+    for (const index of indexes ?? []) {
+      await into.command({ createIndexes: collection, indexes: [index] }).catch((error: unknown) => {
+        if (!(error instanceof MongoServerError)) throw error;
+        const message = `the index ${index.name} could not be built (${error.message})`;
+        writer.problem({ ns: `${db}.${collection}`, message });
+      });
+    }
   }
 }
 

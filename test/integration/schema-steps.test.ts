@@ -1,0 +1,177 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { Db, Document } from 'mongodb';
+import { id } from '../harness/bson.ts';
+import { TestYard } from '../harness/in-process.ts';
+import { contents } from '../harness/round.ts';
+
+let yard: TestYard;
+beforeAll(async () => {
+  yard = await TestYard.open();
+});
+afterAll(() => yard.close());
+
+const one = (key: unknown) => ({ _id: key as never });
+const catalogOf = (db: Db) => db.listCollections({}, { nameOnly: false }).toArray();
+const hashOf = async (db: Db) => (await db.command({ dbHash: 1 }))['collections'] as Document;
+
+/** A database of main, made by `prepare`, and its fork's. */
+async function sides(name: string, prepare: (db: Db) => Promise<unknown>): Promise<{ main: Db; sandbox: Db }> {
+  const main = (await yard.client('main')).db(name);
+  await prepare(main);
+  await yard.fork(name, { ttlMs: null });
+  return { main, sandbox: (await yard.client(name)).db(name) };
+}
+const diff = (branch: string) => yard.call('diff.get', { branch });
+
+it('a collection written anew by $out is told, left to its parent, and holds nothing else up', async () => {
+  const { main, sandbox } = await sides('out', (db) => db.collection('totals').insertOne({ ...one(1), v: 'old' }));
+  await sandbox
+    .collection('totals')
+    .aggregate([{ $set: { v: 'new' } }, { $out: 'totals' }])
+    .toArray();
+  await sandbox.collection('other').insertOne(one(1));
+  const { checks, items, conflicts } = await yard.call('plan.create', { branch: 'out' });
+  expect({ items, conflicts }).toEqual({ items: 2, conflicts: 0 });
+  expect(checks.filter(({ ok }) => !ok).map(({ detail }) => detail)).toEqual([
+    expect.stringContaining('new collection out.totals'),
+    expect.stringContaining('dropped collection out.totals'),
+    expect.stringContaining('1 document of out.totals is shown but not carried over'),
+  ]);
+  expect((await yard.call('plan.adopt', { branch: 'out' })).applied).toBe(2);
+  expect(await main.collection('totals').find().toArray()).toEqual([{ _id: 1, v: 'old' }]);
+  expect(await main.collection('other').countDocuments()).toBe(1);
+  expect((await diff('out')).summary.map(({ ns, added }) => ({ ns, added }))).toEqual([{ ns: 'out.totals', added: 1 }]);
+});
+
+it('a collection in place of a view of that name is told, and does not stop an adoption', async () => {
+  const { main, sandbox } = await sides('swap', (db) => db.createCollection('seen', { viewOn: 'any', pipeline: [] }));
+  await sandbox.collection('seen').drop();
+  await sandbox.collection('seen').insertOne(one(1));
+  expect(await yard.call('plan.adopt', { branch: 'swap' })).toMatchObject({ applied: 0 });
+  expect((await catalogOf(main)).find(({ name }) => name === 'seen')?.type).toBe('view');
+});
+
+it('documents of a capped collection are told and not carried over; the rest is', async () => {
+  const { main, sandbox } = await sides('capped', (db) => db.createCollection('ring', { capped: true, size: 10_000 }));
+  await sandbox.collection('ring').insertOne(one(1));
+  await sandbox.collection('plain').insertOne(one(1));
+  const { checks } = await yard.call('plan.create', { branch: 'capped' });
+  expect(checks.find(({ ok }) => !ok)?.detail).toContain('1 document of capped.ring is shown but not carried over');
+  expect((await yard.call('plan.adopt', { branch: 'capped' })).applied).toBe(2);
+  expect(await main.collection('ring').countDocuments()).toBe(0);
+  expect(await main.collection('plain').countDocuments()).toBe(1);
+});
+
+it('documents of a collection that was converted to capped, or cloned as one, are in the history', async () => {
+  const { sandbox } = await sides('converted', (db) => db.collection('a').insertMany([one(1), one(2)]));
+  await sandbox.command({ cloneCollectionAsCapped: 'a', toCollection: 'b', size: 10_000 });
+  await sandbox.command({ convertToCapped: 'a', size: 10_000 });
+  const { summary, complete } = await diff('converted');
+  expect(complete).toBe(true);
+  expect(summary.map(({ ns, added }) => ({ ns, added }))).toEqual([
+    { ns: 'converted.a', added: 2 },
+    { ns: 'converted.b', added: 2 },
+  ]);
+});
+
+it('CS-18: a new time-series collection never becomes a view of nothing in main', async () => {
+  const { main, sandbox } = await sides('series', (db) => db.collection('any').insertOne(one(1)));
+  await sandbox.createCollection('readings', { timeseries: { timeField: 't' } });
+  await sandbox.collection('readings').insertOne({ t: new Date(), x: 1 });
+  const before = await catalogOf(main);
+  expect((await diff('series')).complete).toBe(false);
+  expect(await yard.call('plan.adopt', { branch: 'series' })).toEqual({ applied: 0 });
+  expect(await catalogOf(main)).toEqual(before);
+});
+
+it('CS-17: a changed view is adopted, undone, and adopted again by undoing that', async () => {
+  const { main, sandbox } = await sides('views', (db) =>
+    db.createCollection('open', { viewOn: 'orders', pipeline: [{ $match: { open: true } }] }),
+  );
+  const before = await hashOf(main);
+  await sandbox.command({ collMod: 'open', viewOn: 'orders', pipeline: [{ $match: { open: 1 } }] });
+  await sandbox.createCollection('again', { viewOn: 'open', pipeline: [] });
+  const { entry } = await yard.call('plan.adopt', { branch: 'views' });
+  expect(await hashOf(main)).toEqual(await hashOf(sandbox));
+  const undone = await yard.call('log.undo', { entry: entry! });
+  expect(await hashOf(main)).toEqual(before);
+  await yard.call('log.undo', { entry: undone.entry! });
+  expect(await hashOf(main)).toEqual(await hashOf(sandbox));
+});
+
+it('a view or index that main defines otherwise since the plan is left alone, and so is one it defined otherwise since the adoption', async () => {
+  const { main, sandbox } = await sides('moved', async (db) => {
+    await db.collection('c').createIndex({ a: 1 }, { name: 'i' });
+    await db.createCollection('v', { viewOn: 'c', pipeline: [] });
+  });
+  await sandbox.command({ collMod: 'v', viewOn: 'c', pipeline: [{ $match: { a: 1 } }] });
+  await sandbox.collection('c').dropIndex('i');
+  await sandbox.collection('c').createIndex({ b: 1 }, { name: 'j' });
+  const { plan } = await yard.call('plan.create', { branch: 'moved' });
+  await main.command({ collMod: 'v', viewOn: 'c', pipeline: [{ $match: { a: 2 } }] });
+  await main.collection('c').dropIndex('i');
+  await main.collection('c').createIndex({ a: -1 }, { name: 'i' });
+  const before = await catalogOf(main);
+  const refused = await yard.refusal('plan.apply', { plan });
+  expect(refused.code).toBe('plan_stale');
+  expect(refused.details?.['moved']).toEqual([{ ns: 'moved.c' }, { ns: 'moved.v' }]);
+  expect(await catalogOf(main)).toEqual(before);
+  expect((await main.collection('c').indexes()).map(({ name }) => name)).toEqual(['_id_', 'i']);
+
+  const { plan: second } = await yard.call('plan.create', { branch: 'moved' });
+  const { entry } = await yard.call('plan.apply', { plan: second });
+  await main.collection('c').dropIndex('j');
+  await main.collection('c').createIndex({ z: 1 }, { name: 'j' });
+  expect(await yard.refusal('log.undo', { entry: entry! })).toMatchObject({ code: 'plan_stale' });
+  expect((await main.collection('c').indexes()).find(({ name }) => name === 'j')?.key).toEqual({ z: 1 });
+});
+
+it('an adopted collection is like the one it came from: its validator as told, its index keys in their order', async () => {
+  const { main, sandbox } = await sides('made', (db) => db.collection('any').insertOne(one(1)));
+  await sandbox.createCollection('c', { validator: { q: { $type: 'int' } }, validationLevel: 'moderate' });
+  // Two names that a JavaScript object would put first.
+  const key = new Map([
+    ['b', 1],
+    ['7', 1],
+    ['0', -1],
+  ]);
+  await sandbox.command({ createIndexes: 'c', indexes: [{ key, name: 'odd' }] });
+  expect((await yard.call('plan.adopt', { branch: 'made' })).applied).toBe(3);
+  expect((await diff('made')).schema).toEqual([]);
+  expect(await yard.call('plan.adopt', { branch: 'made' })).toEqual({ applied: 0 });
+  // Undone, a validator that is set later is obeyed.
+  expect(
+    await main
+      .collection('c')
+      .insertOne({ ...one(1), q: 'x' })
+      .catch((error: unknown) => String(error)),
+  ).toContain('failed validation');
+});
+
+it('an undo that main stands in the way of takes nothing back: the collection it would drop holds main’s own', async () => {
+  const { main, sandbox } = await sides('kept', (db) => db.collection('any').insertOne(one(1)));
+  await sandbox.collection('made').insertMany([one(1), one(2)]);
+  const { entry } = await yard.call('plan.adopt', { branch: 'kept' });
+  await main.collection('made').insertOne(one('main’s own'));
+  const before = await contents(await yard.client('main'), 'kept.made');
+  const refused = await yard.refusal('log.undo', { entry: entry! });
+  expect(refused).toMatchObject({ code: 'plan_stale', details: { moved: [{ ns: 'kept.made' }] } });
+  expect(await contents(await yard.client('main'), 'kept.made')).toEqual(before);
+  await main.collection('made').deleteOne(one('main’s own'));
+  expect((await yard.call('log.undo', { entry: entry! })).applied).toBe(3);
+  expect((await catalogOf(main)).map(({ name }) => name)).toEqual(['any']);
+});
+
+it('a stored function is shown like any document, and told to stay where it is', async () => {
+  const { main, sandbox } = await sides('functions', (db) => db.collection('any').insertOne(one(1)));
+  await sandbox.collection('system.js').insertOne({ ...one('f'), value: 1 });
+  expect((await diff('functions')).documents.map(({ ns, id: key }) => ({ ns, key }))).toEqual([
+    { ns: 'functions.system.js', key: id('"f"') },
+  ]);
+  const { checks } = await yard.call('plan.create', { branch: 'functions' });
+  expect(checks.map(({ detail }) => detail)).toContainEqual(
+    expect.stringContaining('1 document of functions.system.js'),
+  );
+  expect(await yard.call('plan.adopt', { branch: 'functions' })).toEqual({ applied: 0 });
+  expect(await main.collection('system.js').countDocuments()).toBe(0);
+});

@@ -1,0 +1,46 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { TestYard } from '../harness/in-process.ts';
+
+let yard: TestYard;
+beforeAll(async () => {
+  yard = await TestYard.open();
+});
+afterAll(() => yard.close());
+
+/** Kills a branch's server and waits until the engine has seen it. */
+async function killServer(branch: string, id: string): Promise<void> {
+  const from = yard.log.length;
+  const pid = Number(await readFile(join(yard.data, 'branches', id, 'db', 'mongod.lock'), 'utf8'));
+  process.kill(pid, 'SIGKILL');
+  const noticed = `the server of ${branch} ended`;
+  await vi.waitFor(() => expect(yard.log.slice(from).some((line) => line.includes(noticed))).toBe(true), {
+    timeout: 10_000,
+    interval: 2,
+  });
+}
+
+it('what is asked while a killed server starts again waits for it, and finds everything that was acknowledged', async () => {
+  const main = await yard.client('main');
+  await main
+    .db('shop')
+    .collection('products')
+    .insertOne({ _id: 'p1' as never }, { writeConcern: { w: 1, j: true } });
+  const { branch } = await yard.fork('sandbox', { ttlMs: null });
+  const sandbox = (await yard.client('sandbox')).db('shop').collection('products');
+  await sandbox.insertOne({ _id: 'p2' as never }, { writeConcern: { w: 1, j: true } });
+
+  await killServer('main', 'main');
+  expect((await yard.call('diff.get', { branch: 'sandbox' })).summary).toMatchObject([{ added: 1 }]);
+  await killServer('main', 'main');
+  await yard.fork('late', { ttlMs: null });
+  expect(await (await yard.client('late')).db('shop').collection('products').countDocuments()).toBe(1);
+  await killServer('sandbox', branch.id);
+  expect((await yard.call('plan.adopt', { branch: 'sandbox' })).applied).toBe(1);
+});
+
+it('a place in a review that is none is a mistake of the caller', async () => {
+  await yard.fork('paged', { ttlMs: null });
+  expect(await yard.refusal('diff.get', { branch: 'paged', after: 'garbage' })).toMatchObject({ code: 'usage' });
+});
