@@ -1,6 +1,8 @@
+import { BSON } from 'bson';
 import fc from 'fast-check';
 import { expect, test, vi } from 'vitest';
 import type { Event, LogEntry } from '../api.ts';
+import { documentBytes, documentValue, fromBase64, toBase64 } from '../bson/value.ts';
 import { ForkyardError } from '../errors.ts';
 import { connect } from './connect.ts';
 import { EventRing } from './event-ring.ts';
@@ -150,6 +152,39 @@ test('frames cross a MessagePort in order', async () => {
   const client = connect(messagePortTransport(port2));
   const answers = await Promise.all(['a', 'b'].map((branch) => client.call('log.list', { branch })));
   expect(answers).toEqual([{ branch: 'a' }, { branch: 'b' }]);
+  client.close();
+  await client.closed;
+});
+
+test('EL-01: a document with every BSON type crosses a MessagePort and comes back with the same bytes', async () => {
+  const document = BSON.serialize({
+    _id: new BSON.ObjectId('65a1b2c3d4e5f60718293a4b'),
+    int: new BSON.Int32(5),
+    long: BSON.Long.fromString('9007199254740993'),
+    double: new BSON.Double(-0),
+    decimal: BSON.Decimal128.fromString('5.00'),
+    text: 'é 测试',
+    object: { 2: 'b', 10: 'a', __proto__x: null },
+    array: [true, null, new BSON.MinKey(), new BSON.MaxKey()],
+    binary: new BSON.Binary(new Uint8Array([1, 2, 3]), 3),
+    date: new Date(-1),
+    regex: new BSON.BSONRegExp('^a', 'i'),
+    code: new BSON.Code('f()', { a: 1 }),
+    time: new BSON.Timestamp({ t: 7, i: 1 }),
+    symbol: new BSON.BSONSymbol('s'),
+  });
+  const { port1, port2 } = new MessageChannel();
+  const target = (input: unknown) => (input as { only: { id: string }[] }).only[0]!.id;
+  const engine = engineOf((_method, input) => ({
+    change: undefined,
+    base: target(input),
+    writes: { count: 0, actors: [] },
+  }));
+  serve(messagePortTransport(port1), { engine, events: new EventRing() });
+  const client = connect(messagePortTransport(port2));
+  const id = toBase64(documentValue(document));
+  const answer = await client.call('plan.adopt', { branch: 'b', only: [{ ns: 'a.b', id }] });
+  expect(documentBytes(fromBase64((answer as unknown as { base: string }).base))).toEqual(new Uint8Array(document));
   client.close();
   await client.closed;
 });

@@ -340,7 +340,7 @@ describe('the way to a deployment', () => {
     }
   });
 
-  it('with a wrong password is refused in words that hold no password', async () => {
+  it('DR-01: with a wrong password is refused in words that hold no password', async () => {
     const error = await failure(importAll({}, uriOf(encodeURIComponent(`${password}x`))));
     expect(error).toMatchObject({
       code: 'source_unreachable',
@@ -349,14 +349,14 @@ describe('the way to a deployment', () => {
     expectNoSecret(error);
   });
 
-  it('with the password pasted as it is gets a hint instead of a guess, and shows nothing of it', async () => {
+  it('DR-01: with the password pasted as it is gets a hint instead of a guess, and shows nothing of it', async () => {
     const error = await failure(importAll({}, uriOf(password)));
     expect(error.code).toBe('source_unreadable');
     expect(error.hint).toContain('%40');
     expectNoSecret(error);
   });
 
-  it('by localhost and by the names of IPv6 is found', async () => {
+  it('DR-02: by localhost and by the names of IPv6 is found', async () => {
     await from.db('one').collection('c').insertOne({});
     const result = await importAll({}, uriOf(encodeURIComponent(password), `localhost:${port}`));
     expect(result.collections).toEqual([{ ns: 'one.c', documents: 1 }]);
