@@ -175,3 +175,20 @@ it('a stored function is shown like any document, and told to stay where it is',
   expect(await yard.call('plan.adopt', { branch: 'functions' })).toEqual({ applied: 0 });
   expect(await main.collection('system.js').countDocuments()).toBe(0);
 });
+
+it.each([
+  ['validator', (db: Db) => db.command({ collMod: 'c', validator: { a: { $type: 'int' } } })],
+  ['unique index', (db: Db) => db.collection('c').createIndex({ b: 1 }, { unique: true })],
+])('a document that a %s made in main since the plan refuses is named, and nothing is applied', async (kind, make) => {
+  const name = kind.replace(' ', '-');
+  const { main, sandbox } = await sides(name, (db) => db.collection('c').insertOne({ ...one(1), a: 1, b: 1 }));
+  await sandbox.collection('c').insertMany([
+    { ...one(2), a: 2, b: 2 },
+    { ...one(3), a: 'x', b: 1 },
+  ]);
+  const { plan } = await yard.call('plan.create', { branch: name });
+  await make(main);
+  const refused = await yard.refusal('plan.apply', { plan });
+  expect(refused).toMatchObject({ code: 'write_refused', details: { ns: `${name}.c`, id: id('3') } });
+  expect(await main.collection('c').countDocuments()).toBe(1);
+});

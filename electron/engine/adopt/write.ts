@@ -1,7 +1,7 @@
 import { MongoServerError, type ClientSession, type MongoClient } from 'mongodb';
 import { shellText } from '../../../shared/bson/ejson.ts';
 import { keyText } from '../../../shared/bson/key.ts';
-import { documentValue, sameBytes, Type, valueOf, type BsonValue } from '../../../shared/bson/value.ts';
+import { documentValue, sameBytes, toBase64, Type, valueOf, type BsonValue } from '../../../shared/bson/value.ts';
 import { buildArray, buildDocument, elements, field, rawElement } from '../../../shared/bson/walk.ts';
 import { ForkyardError } from '../../../shared/errors.ts';
 import { splitNamespace } from '../changes/touched.ts';
@@ -216,7 +216,7 @@ function refused(ns: string, item: PlanItemRecord | undefined, problem: WritePro
         : problem.message;
   return new ForkyardError('write_refused', `${which} was not written: ${why}. Nothing of the plan was applied.`, {
     hint: 'Leave the document out, or change it in one of the two branches.',
-    details: item ? { ns, id: item.key } : { ns },
+    details: item ? { ns, id: toBase64(item.key) } : { ns },
   });
 }
 
