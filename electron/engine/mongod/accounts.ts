@@ -18,9 +18,9 @@ const roles: Record<AccessLevel, string[]> = {
   read: ['readAnyDatabase'],
 };
 
-/** A new credential; user and password need no escaping in a URI. */
+/** A new credential; user and password need no escaping in a URI. The server takes no user that begins with a dot. */
 export function newAccount(actor: string, access: AccessLevel): Account {
-  const user = actor.replace(/[^A-Za-z0-9._-]+/g, '-').replace(/^-+|-+$/g, '') || 'actor';
+  const user = actor.replace(/[^A-Za-z0-9._-]+/g, '-').replace(/^[-.]+|-+$/g, '') || 'actor';
   return { actor, user, password: randomBytes(18).toString('base64url'), access };
 }
 
