@@ -1,7 +1,15 @@
+import { randomInt } from 'node:crypto';
 import { connect, createServer } from 'node:net';
 
 /** Ports handed out in this process and perhaps not bound yet: two starts at once must not get the same one. */
 const handedOut = new Set<number>();
+
+/**
+ * Below the range from which systems take the ports of outgoing connections (32768 and up on Linux, 49152 elsewhere): one
+ * out of it may be some connection's own by the time a server starts again, and a saved URI would break.
+ */
+const firstPort = 20_000;
+const portCount = 12_000;
 
 /**
  * A port on 127.0.0.1 that is free at this moment. Another program may still take it before the server binds:
@@ -9,8 +17,8 @@ const handedOut = new Set<number>();
  */
 export async function freePort(): Promise<number> {
   for (;;) {
-    const port = await probe(0);
-    if (port === undefined || handedOut.has(port)) continue;
+    const port = firstPort + randomInt(portCount);
+    if (handedOut.has(port) || !(await isFree(port))) continue;
     handedOut.add(port);
     setTimeout(() => handedOut.delete(port), 60_000).unref();
     return port;
@@ -18,18 +26,11 @@ export async function freePort(): Promise<number> {
 }
 
 /** True where nothing listens on the port, so that a saved URI can go on working. */
-export async function isFree(port: number): Promise<boolean> {
-  return (await probe(port)) !== undefined;
-}
-
-function probe(port: number): Promise<number | undefined> {
+export function isFree(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const server = createServer();
-    server.once('error', () => resolve(undefined));
-    server.listen({ port, host: '127.0.0.1', exclusive: true }, () => {
-      const address = server.address();
-      server.close(() => resolve(typeof address === 'object' && address ? address.port : undefined));
-    });
+    server.once('error', () => resolve(false));
+    server.listen({ port, host: '127.0.0.1', exclusive: true }, () => server.close(() => resolve(true)));
   });
 }
 
