@@ -235,7 +235,7 @@ export class Workspace implements Yard {
     if (record) return record;
     const names = await this.home.branches.find({ active: true }, { projection: { name: 1 } }).toArray();
     throw new ForkyardError('unknown_branch', `There is no branch "${name}".`, {
-      hint: `There are ${names.map((branch) => branch.name).join(', ')}.`,
+      hint: `The branches are: ${names.map((branch) => branch.name).join(', ')}.`,
     });
   }
 
