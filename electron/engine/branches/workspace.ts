@@ -188,9 +188,16 @@ export class Workspace implements Yard {
     const running = left.find(({ dbPath }) => dbPath === folder.db);
     const started = running ? await this.takeOver(running, record).catch(() => undefined) : undefined;
     const { server, client } = started ?? (await startBranchServer(this, record, false, signal));
-    const { port } = server;
-    if (port !== record.port) await this.home.branches.updateOne({ _id: record._id }, { $set: { port } });
-    return this.attach({ ...record, port }, server, client);
+    return this.attach(await this.notePort(record, server.port), server, client);
+  }
+
+  /** A port that another program took meanwhile is left to it; whoever has the old connection string is told why. */
+  private async notePort(record: BranchRecord, port: number): Promise<BranchRecord> {
+    if (port === record.port) return record.note === undefined ? record : this.update(record._id, {}, ['note']);
+    if (record.port === undefined) return this.update(record._id, { port });
+    const note = `Another program has taken port ${record.port}, so the connection string is a new one, with port ${port}.`;
+    this.log(`${record.name}: ${note}`);
+    return this.update(record._id, { port, note });
   }
 
   private async takeOver(running: LeftServer, record: BranchRecord) {

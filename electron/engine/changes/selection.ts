@@ -79,12 +79,17 @@ export class Selection {
     if (this.only && !this.only.some(covers)) return 'left out';
     if (this.except.some(covers)) return 'left out';
     const decided = this.decisions
-      .filter(({ target }) => covers(target))
+      .filter(({ target, choice }) => covers(target) && (typeof choice === 'string' || isExactly(target, delta)))
       .sort(bySpecificity)
       .at(-1);
     if (decided) return decided.choice;
     return delta.class === 'divergent' ? 'undecided' : 'branch';
   }
+}
+
+/** An edited value is that of one place: put anywhere below it, it would stand inside itself. */
+function isExactly(target: ParsedTarget, delta: FieldDelta): boolean {
+  return target.key !== undefined && (target.path?.length ?? 0) === delta.path.length;
 }
 
 function bySpecificity(a: { target: ParsedTarget }, b: { target: ParsedTarget }): number {

@@ -11,14 +11,18 @@ export interface ProcessIdentity {
   readonly startTime: string;
 }
 
-/** The start time of a living process, or undefined where there is none (a zombie counts as none). */
+/**
+ * The start time of a living process, or undefined where there is none. A zombie counts as none once its last thread has
+ * gone: until then it still holds its files and their locks.
+ */
 export async function startTimeOf(pid: number): Promise<string | undefined> {
   if (process.platform === 'linux') {
     const stat = await readFile(`/proc/${pid}/stat`, 'latin1').catch(() => undefined);
     if (stat === undefined) return undefined;
-    // The command name in parentheses may hold spaces; the fields after it do not. Field 3 is the state, 22 the start time.
+    // The command name in parentheses may hold spaces; the fields after it do not. Field 3 is the state, 20 the number of
+    // threads, 22 the start time.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    return fields[0] === 'Z' ? undefined : fields[19];
+    return fields[0] === 'Z' && Number(fields[17]) <= 1 ? undefined : fields[19];
   }
   if (process.platform === 'win32') {
     const script = `(Get-Process -Id ${pid}).StartTime.Ticks`;

@@ -99,6 +99,7 @@ interface Exit {
 
 async function launch(options: StartOptions, port: number): Promise<Server | Exit> {
   options.signal?.throwIfAborted();
+  const spawnedAt = Date.now();
   const child = spawn(options.binary, serverArguments(options, port), {
     stdio: 'ignore',
     // Ctrl-C in a terminal goes to the whole group: the engine stops its servers itself, in order.
@@ -113,7 +114,8 @@ async function launch(options: StartOptions, port: number): Promise<Server | Exi
   const deadline = performance.now() + startDeadlineMs;
   for (;;) {
     if (exit) return exit;
-    if (await accepts(port)) break;
+    // What accepts may be another program that took the port in between: then ours is about to exit with 48.
+    if ((await accepts(port)) && (await saysItListens(options.folder.log, port, spawnedAt))) break;
     if (options.signal?.aborted || performance.now() > deadline) {
       child.kill('SIGKILL');
       await childExit(child);
@@ -122,7 +124,6 @@ async function launch(options: StartOptions, port: number): Promise<Server | Exi
     }
     await new Promise((resolve) => setTimeout(resolve, 3));
   }
-  // Something accepts: ours, unless another program took the port in between. Then ours is about to exit with 48.
   if (exit) return exit;
   if (pid === undefined || startTime === undefined) return { code: null, signal: null };
   child.unref();
@@ -197,6 +198,18 @@ function exitHint(exit: Exit, { binary, folder }: StartOptions): string {
   if (exit.code === 62)
     return 'The data files were written by another MongoDB version; name that version with FORKYARD_MONGOD.';
   return `The whole log is in ${folder.log}.`;
+}
+
+const waitingForConnections = 23016;
+
+/** Whether a server has told its log, since `spawnedAt`, that it listens on the port. */
+async function saysItListens(log: string, port: number, spawnedAt: number): Promise<boolean> {
+  const text = await readFile(log, 'utf8').catch(() => '');
+  return text.split('\n').some((line) => {
+    if (!line.includes(`"id":${waitingForConnections},`) || !line.endsWith('}')) return false;
+    const { t, attr } = JSON.parse(line) as { t: { $date: string }; attr: { port: number } };
+    return attr.port === port && Date.parse(t.$date) >= spawnedAt;
+  });
 }
 
 /** The last messages of a server's log, oldest first, errors before the rest. */
