@@ -68,10 +68,11 @@ export class TestYard {
     return client;
   }
 
-  /** Stops the engine with all its servers and starts it again on the same folder. */
-  async restart(): Promise<void> {
+  /** Stops the engine with all its servers and starts it again on the same folder, after `meanwhile`. */
+  async restart(meanwhile?: () => Promise<void>): Promise<void> {
     await this.closeClients();
     await this.engine.stop();
+    await meanwhile?.();
     this.engine = await startEngine({ data: this.data, log: (line) => this.log.push(line) });
   }
 

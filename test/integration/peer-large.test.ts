@@ -1,0 +1,115 @@
+import { Int32, MongoClient } from 'mongodb';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { documentBytes, fromBase64 } from '../../shared/bson/value.ts';
+import { ejson } from '../harness/bson.ts';
+import { TestYard } from '../harness/in-process.ts';
+import { allChanges, contents, insertExactly } from '../harness/round.ts';
+
+let yard: TestYard;
+beforeAll(async () => {
+  yard = await TestYard.open();
+});
+afterAll(() => yard.close());
+
+const nineMegabytes = (letter: string) => letter.repeat(9_000_000);
+
+it('20,000 changed documents go into main in one plan, and the undo of it is exact', async () => {
+  const main = await yard.client('main');
+  const count = 20_000;
+  await insertExactly(
+    main,
+    'large.items',
+    Array.from({ length: count }, (_, _id) => ({ _id, n: new Int32(0), text: `item ${_id}` })),
+  );
+  const hash = async (client: MongoClient) =>
+    ((await client.db('large').command({ dbHash: 1 }))['collections'] as Record<string, string>)['items'];
+  const before = await hash(main);
+  await yard.fork('large', { ttlMs: null });
+  const sandbox = await yard.client('large');
+  await sandbox
+    .db('large')
+    .collection('items')
+    .updateMany({}, { $inc: { n: new Int32(1) } });
+  const wanted = await hash(sandbox);
+  expect(wanted).not.toBe(before);
+  const { plan, items, conflicts } = await yard.call('plan.create', { branch: 'large' });
+  expect({ items, conflicts }).toEqual({ items: count, conflicts: 0 });
+  const { applied, entry } = await yard.call('plan.apply', { plan });
+  expect(applied).toBe(count);
+  expect(await hash(main)).toBe(wanted);
+  expect((await yard.call('log.undo', { entry: entry! })).applied).toBe(count);
+  expect(await hash(main)).toBe(before);
+  await yard.call('branches.discard', { branch: 'large', now: true });
+}, 180_000);
+
+it.each([
+  ['in a collection that was forked', 'event-old', false],
+  ['in a collection that was just made', 'event-new', true],
+])(
+  'CS-01: an update whose event is above 16 MB, %s, is captured exactly, and capture goes on',
+  async (_where, name, fresh) => {
+    const main = await yard.client('main');
+    const letters = ['a', 'b', 'c'].map(nineMegabytes);
+    if (!fresh)
+      await insertExactly(main, `${name}.docs`, [
+        { _id: 1, text: letters[0] },
+        { _id: 2, n: new Int32(1) },
+      ]);
+    await yard.fork(name, { ttlMs: null });
+    const docs = (await yard.client(name)).db(name).collection<{ _id: number; text?: string; n?: Int32 }>('docs');
+    if (fresh)
+      await docs.insertMany([
+        { _id: 1, text: letters[0]! },
+        { _id: 2, n: new Int32(1) },
+      ]);
+    await docs.updateOne({ _id: 2 }, { $set: { n: new Int32(2) } });
+    await docs.updateOne({ _id: 1 }, { $set: { text: letters[1]! } });
+    await docs.replaceOne({ _id: 1 }, { text: letters[2]! });
+    await docs.updateOne({ _id: 2 }, { $set: { n: new Int32(3) } });
+    const changes = (await allChanges(yard, name)).filter(({ op }) => op !== 'insert' && op !== 'create');
+    // Any letter of the text, and how long the whole is.
+    const text = (image: string | undefined) => {
+      const bytes = documentBytes(fromBase64(image!));
+      return `${String.fromCharCode(bytes[1_000]!)} ${bytes.length}`;
+    };
+    const large = changes.filter(({ id }) => JSON.stringify(ejson(id)) === '{"$numberInt":"1"}');
+    const size = 9_000_000 + 25;
+    expect(large.map(({ before, after }) => [text(before), text(after)])).toEqual([
+      [`a ${size}`, `b ${size}`],
+      [`b ${size}`, `c ${size}`],
+    ]);
+    const small = changes.filter((each) => !large.includes(each));
+    expect(small.map(({ before, after }) => [ejson(before), ejson(after)])).toEqual([
+      [
+        { _id: { $numberInt: '2' }, n: { $numberInt: '1' } },
+        { _id: { $numberInt: '2' }, n: { $numberInt: '2' } },
+      ],
+      [
+        { _id: { $numberInt: '2' }, n: { $numberInt: '2' } },
+        { _id: { $numberInt: '2' }, n: { $numberInt: '3' } },
+      ],
+    ]);
+    const diff = await yard.call('diff.get', { branch: name, summary: true });
+    expect(diff.complete).toBe(true);
+    const before = fresh ? undefined : await contents(main, `${name}.docs`);
+    const { entry } = await yard.call('plan.adopt', { branch: name });
+    expect(await contents(main, `${name}.docs`)).toEqual(await contents(await yard.client(name), `${name}.docs`));
+    await yard.call('log.undo', { entry: entry! });
+    if (before) expect(await contents(main, `${name}.docs`)).toEqual(before);
+    await yard.call('branches.discard', { branch: name, now: true });
+  },
+);
+
+it('a server that is down is told in a sentence within 2 s, not after the driver’s patience', async () => {
+  await yard.fork('gone', { ttlMs: null });
+  const { uri } = await yard.call('branches.uri', { branch: 'gone' });
+  await yard.call('branches.discard', { branch: 'gone' });
+  const started = performance.now();
+  for (const method of ['diff.get', 'plan.create', 'branches.uri'] as const) {
+    const refused = await yard.refusal(method, { branch: 'gone' });
+    expect(refused.message).toMatch(/^[^\n]+\.$/);
+    expect(refused.hint).toBeTypeOf('string');
+  }
+  expect(performance.now() - started).toBeLessThan(2_000);
+  await expect(new MongoClient(uri, { serverSelectionTimeoutMS: 300 }).connect()).rejects.toThrow();
+});
