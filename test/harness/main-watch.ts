@@ -10,7 +10,7 @@ import { MainWriter } from './main-writer.ts';
 const stallMs = 500;
 
 /** One writer lock of main, from its own log; times in milliseconds since 1970. */
-export interface WriterLock {
+interface WriterLock {
   readonly askedAt: number;
   readonly lockedAt: number;
   /** Undefined while it is held. */
@@ -119,7 +119,7 @@ const asked = 20461;
 const had = 20462;
 const ended = 20466;
 
-export function writerLocks(log: string): WriterLock[] {
+function writerLocks(log: string): WriterLock[] {
   const locks: WriterLock[] = [];
   let askedAt = 0;
   for (const line of log.split('\n')) {

@@ -42,6 +42,9 @@ async function killWhen(begin: () => Promise<unknown>, reached: () => Promise<bo
   const killedAt = Date.now();
   await engine.kill();
   await begun;
+  // Without any engine: main does not wait for one to come back.
+  await until('the end of the lock', async () => !(await watch.isLocked()));
+  await watch.writer.writes(3);
   await engine.start();
   expect(await watch.harm(killedAt)).toEqual([]);
 }
@@ -173,8 +176,9 @@ describe('an adoption and its undo', () => {
     await engine.kill();
     const from = performance.now();
     await items.updateMany({ _id: { $lt: documents } }, { $set: { touched: 1 } });
-    expect(performance.now() - from).toBeLessThan(1_000);
-    expect(await open()).toEqual([]);
+    await until('the end of the transaction', async () => (await open()).length === 0);
+    // The server itself would end it after a minute.
+    expect(performance.now() - from).toBeLessThan(5_000);
     await work;
     await engine.start();
     await items.updateMany({}, { $unset: { touched: 1 } });

@@ -114,7 +114,7 @@ async function impatiently<T>(client: MongoClient, ended: OpenTransaction[], tak
  * unlocked one: so every start does.
  * @returns whether it was locked
  */
-export async function unlock(client: MongoClient): Promise<boolean> {
+async function unlock(client: MongoClient): Promise<boolean> {
   for (let wasLocked = false; ; wasLocked = true) {
     const reply = await client
       .db('admin')
