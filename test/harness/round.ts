@@ -5,7 +5,7 @@ import type { Change, DocumentChange, Output } from '../../shared/api.ts';
 import { toEjson } from '../../shared/bson/ejson.ts';
 import { documentValue } from '../../shared/bson/value.ts';
 import { field } from '../../shared/bson/walk.ts';
-import { rawFindAll, rawWrite } from '../../electron/engine/mongod/raw.ts';
+import { rawWrite } from '../../electron/engine/mongod/raw.ts';
 import { ejson } from './bson.ts';
 import type { TestYard } from './in-process.ts';
 
@@ -14,7 +14,9 @@ export type Contents = Map<string, string>;
 
 export async function contents(client: MongoClient, ns: string): Promise<Contents> {
   const [db, collection] = split(ns);
-  const documents = await rawFindAll(client.db(db), { collection, filter: {}, sort: { _id: 1 } });
+  // By the driver's own way to bytes, not by the engine's: that is what is being tested.
+  const found = client.db(db).collection(collection).find({}, { raw: true, sort: { _id: 1 } });
+  const documents = (await found.toArray()) as unknown as Uint8Array[];
   return new Map(documents.map((bytes) => [toEjson(field(bytes, '_id')!), shown(bytes)]));
 }
 
