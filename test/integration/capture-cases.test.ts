@@ -222,6 +222,7 @@ it('CS-20: a transaction larger than one batch is still one unit, and one docume
   await session.endSession();
   const changes = (await wholeHistory('cs20-large')).filter(({ id }) => id !== undefined);
   expect(changes).toHaveLength(2_503);
+  expect(changes[0]?.transaction).toBeTypeOf('string');
   expect(new Set(changes.map(({ transaction }) => transaction)).size).toBe(1);
   expect(images(changes.slice(-3))).toEqual([
     ['update', { _id: int(7), n: int(0) }, { _id: int(7), n: int(1) }],
