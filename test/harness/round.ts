@@ -15,7 +15,10 @@ export type Contents = Map<string, string>;
 export async function contents(client: MongoClient, ns: string): Promise<Contents> {
   const [db, collection] = split(ns);
   // By the driver's own way to bytes, not by the engine's: that is what is being tested.
-  const found = client.db(db).collection(collection).find({}, { raw: true, sort: { _id: 1 } });
+  const found = client
+    .db(db)
+    .collection(collection)
+    .find({}, { raw: true, sort: { _id: 1 } });
   const documents = (await found.toArray()) as unknown as Uint8Array[];
   return new Map(documents.map((bytes) => [toEjson(field(bytes, '_id')!), shown(bytes)]));
 }
