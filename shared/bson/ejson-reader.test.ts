@@ -105,6 +105,13 @@ describe('a stream of documents', { timeout: 60_000 }, () => {
     expect(told).toEqual([['b', 2]]);
   });
 
+  test('every wrapper may be cut at every character', () => {
+    const text =
+      '{"u":{"$undefined":true},"m":{"$minKey":1},"d":{"$date":{"$numberLong":"-1"}},"t":{"$timestamp":{"t":1,"i":2}},' +
+      '"b":{"$binary":{"base64":"AQ==","subType":"00"}},"n":null,"f":false,"y":true,"k":{"$maxKey":1}}';
+    for (let size = 1; size < text.length; size += 1) expect(readAll(text, size).error).toBeUndefined();
+  });
+
   test('any documents, in any of the layouts, cut anywhere, are read exactly', () => {
     const layout = fc.constantFrom(
       (list: string[]) => list.join('\n'),

@@ -72,7 +72,12 @@ export const wrappers: ReadonlyMap<string, Wrapper> = new Map<string, Wrapper>([
   [
     '$undefined',
     ({ cursor }) => {
-      if (cursor.peek() !== 0x74 || !cursor.text.startsWith('true', cursor.pos)) cursor.failExpected('true');
+      cursor.peek();
+      if (!cursor.text.startsWith('true', cursor.pos)) {
+        // A text that was cut inside the word goes on with the next piece.
+        if ('true'.startsWith(cursor.text.slice(cursor.pos))) cursor.failUnfinished();
+        cursor.failExpected('true');
+      }
       cursor.pos += 4;
       return Type.Undefined;
     },
