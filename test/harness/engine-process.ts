@@ -56,7 +56,7 @@ export class EngineProcess {
 
   /** Starts the engine on its folder and connects to it. */
   async start(): Promise<void> {
-    this.child = await this.launch();
+    await this.launch();
     const socket = await findEngine(this.data);
     if (!socket) throw new Error('the engine does not answer');
     this.connection = connect(streamTransport(socket));
@@ -73,29 +73,30 @@ export class EngineProcess {
     await ended;
   }
 
-  private async launch(): Promise<ChildProcess> {
+  private async launch(): Promise<void> {
     const child = spawn(process.execPath, [program, '--data', this.data, '--report'], {
       stdio: ['ignore', 'pipe', 'inherit'],
       env: process.env,
     });
+    this.child = child;
     for await (const line of createInterface({ input: child.stdout })) {
       const report = JSON.parse(line) as { ready?: true; error?: ErrorBody };
       if (report.error) throw ForkyardError.from(report.error);
       if (report.ready) break;
     }
     if (child.exitCode !== null) throw new Error(`the engine exited with ${child.exitCode}`);
-    return child;
   }
 
   /** Ends the engine's process at once and nothing else; its servers go on. */
   async kill(): Promise<void> {
-    const { child } = this;
+    const { child, connection } = this;
     this.child = undefined;
-    if (!child) return;
+    this.connection = undefined;
+    if (!child || child.exitCode !== null) return;
     const ended = once(child, 'exit');
     child.kill('SIGKILL');
     await ended;
-    await this.connection?.closed;
+    await connection?.closed;
   }
 
   call<M extends Method>(method: M, input: Input<M>): Promise<Output<M>> {
@@ -171,10 +172,12 @@ export class EngineProcess {
 
   /** Asks the engine to stop and waits until its process has gone. */
   async down(): Promise<void> {
-    const { child } = this;
+    const { child, connection } = this;
+    // One that never came up, or answers no more, is not asked.
+    if (!child || !connection) return this.kill();
     this.child = undefined;
-    const ended = child && once(child, 'exit');
-    await this.call('engine.stop', {}).catch(() => undefined);
+    const ended = once(child, 'exit');
+    await connection.call('engine.stop', {}).catch(() => undefined);
     await ended;
   }
 

@@ -41,6 +41,9 @@ const fork = (
 ) => engine.call('branches.fork', { name, ...options });
 const discard = (branch: string) => engine.call('branches.discard', { branch, now: true });
 const folders = () => readdir(join(engine.data, 'branches'));
+/** How often main was asked to flush, without a lock. */
+const flushes = async () =>
+  (await readText(join(engine.data, 'branches', 'main', 'mongod.log'))).split('"attr":{"lock":false}').length;
 const lockCount = async () => (await watch.locks()).length;
 
 describe('with a transaction open on main', () => {
@@ -121,7 +124,10 @@ describe('with a transaction open on main', () => {
 
   it('one who may end transactions is not refused with one who may not', async () => {
     const program = await busy('idle');
+    const flushed = await flushes();
     const polite = fork('polite').catch((error: unknown) => error);
+    // It is at work on main by now, and waits.
+    await until('its flush', async () => (await flushes()) > flushed);
     const { endedTransactions } = await fork('impolite', { endTransactions: true });
     expect(endedTransactions).toHaveLength(1);
     await program.end();
