@@ -33,6 +33,12 @@ export function settleGaps(workspace: Workspace, onSettled: () => void): GapSett
     return job;
   };
 
+  /** What runs already may have looked before the last gap was marked: it is waited for, and then looked again. */
+  const settleFromNow = async (branch: LocalBranch): Promise<void> => {
+    await running.get(branch.record._id);
+    await settle(branch);
+  };
+
   const timer = setInterval(() => {
     if (stopped) return;
     for (const branch of workspace.live.values()) void settle(branch);
@@ -41,7 +47,7 @@ export function settleGaps(workspace: Workspace, onSettled: () => void): GapSett
 
   return {
     async settleSoon(branch, ms) {
-      await Promise.race([settle(branch), new Promise((resolve) => setTimeout(resolve, ms).unref())]);
+      await Promise.race([settleFromNow(branch), new Promise((resolve) => setTimeout(resolve, ms).unref())]);
     },
     async stop() {
       stopped = true;
