@@ -79,28 +79,31 @@ it('MG-20: 20 forks under a loop of transfers each hold the right total, and the
   const loop = transferLoop(main);
   const copies = new Map<string, { seq: number | undefined; held: Map<string, string> }>();
   let before = 0;
-  for (let turn = 0; turn < forks; turn += 1) {
-    const name = `copy-${turn}`;
-    await yard.fork(name, { ttlMs: null });
-    const sandbox = await yard.client(name);
-    expect(await sumOf(sandbox)).toBe(total);
-    const held = await holdings(sandbox);
+  try {
+    for (let turn = 0; turn < forks; turn += 1) {
+      const name = `copy-${turn}`;
+      await yard.fork(name, { ttlMs: null });
+      const sandbox = await yard.client(name);
+      expect(await sumOf(sandbox)).toBe(total);
+      const held = await holdings(sandbox);
 
-    // Nothing of the parent's came along as a change, and the first own write is the first entry.
-    const checking = sandbox.db('bank').collection<Document>('checking');
-    await checking.updateOne({ _id: 0 as never }, { $set: { mark: turn } });
-    const [change, ...more] = await allChanges(yard, name);
-    expect(more).toEqual([]);
-    expect(change).toMatchObject({ seq: 1, op: 'update', ns: 'bank.checking' });
-    const key = [...held.keys()].find((each) => each.startsWith('bank.checking/') && isZero(each));
-    expect(toBase64(documentBytes(fromBase64(change!.before!)))).toBe(held.get(key!));
-    const row = (await yard.call('branches.list', {})).find((each) => each.name === name);
-    copies.set(name, { seq: row?.forkPoint?.seq, held });
-    await yard.call('branches.discard', { branch: name, now: true });
-    expect(loop.count).toBeGreaterThan(before);
-    before = loop.count;
+      // Nothing of the parent's came along as a change, and the first own write is the first entry.
+      const checking = sandbox.db('bank').collection<Document>('checking');
+      await checking.updateOne({ _id: 0 as never }, { $set: { mark: turn } });
+      const [change, ...more] = await allChanges(yard, name);
+      expect(more).toEqual([]);
+      expect(change).toMatchObject({ seq: 1, op: 'update', ns: 'bank.checking' });
+      const key = [...held.keys()].find((each) => each.startsWith('bank.checking/') && isZero(each));
+      expect(toBase64(documentBytes(fromBase64(change!.before!)))).toBe(held.get(key!));
+      const row = (await yard.call('branches.list', {})).find((each) => each.name === name);
+      copies.set(name, { seq: row?.forkPoint?.seq, held });
+      await yard.call('branches.discard', { branch: name, now: true });
+      expect(loop.count).toBeGreaterThan(before);
+      before = loop.count;
+    }
+  } finally {
+    await loop.stop();
   }
-  await loop.stop();
 
   // Main's own history up to each fork point gives what that fork held: no write is on the wrong side of it.
   const history = await allChanges(yard, 'main');
@@ -125,17 +128,34 @@ it('MG-20: several forks at once under the same loop share one moment and hold t
   const main = await yard.client('main');
   const loop = transferLoop(main);
   const names = ['at-once-1', 'at-once-2', 'at-once-3'];
-  const answers = await Promise.all(names.map((name) => yard.fork(name, { ttlMs: null })));
-  const held = await Promise.all(names.map(async (name) => holdings(await yard.client(name))));
-  expect(held[1]).toEqual(held[0]);
-  expect(held[2]).toEqual(held[0]);
-  expect(new Set(answers.map(({ branch }) => JSON.stringify(branch.forkPoint?.clusterTime))).size).toBe(1);
-  for (const name of names) expect(await sumOf(await yard.client(name))).toBe(total);
-  await loop.stop();
+  try {
+    const answers = await Promise.all(names.map((name) => yard.fork(name, { ttlMs: null })));
+    const held = await Promise.all(names.map(async (name) => holdings(await yard.client(name))));
+    expect(held[1]).toEqual(held[0]);
+    expect(held[2]).toEqual(held[0]);
+    expect(new Set(answers.map(({ branch }) => JSON.stringify(branch.forkPoint?.clusterTime))).size).toBe(1);
+    for (const name of names) expect(await sumOf(await yard.client(name))).toBe(total);
+  } finally {
+    await loop.stop();
+  }
   for (const name of names) {
     expect(await allChanges(yard, name)).toEqual([]);
     await yard.call('branches.discard', { branch: name, now: true });
   }
+});
+
+it('MG-20: transactions that follow each other without a moment in between do not keep a fork from being made', async () => {
+  const main = await yard.client('main');
+  const loops = Array.from({ length: 6 }, () => transferLoop(main));
+  try {
+    const { branch } = await yard.fork('no-moment', { ttlMs: null });
+    expect(branch.state).toBe('live');
+    expect(await sumOf(await yard.client('no-moment'))).toBe(total);
+  } finally {
+    for (const loop of loops) await loop.stop();
+  }
+  expect(await sumOf(main)).toBe(total);
+  await yard.call('branches.discard', { branch: 'no-moment', now: true });
 });
 
 it('a write right after the fork’s answer is never lost, however soon it comes', async () => {

@@ -35,8 +35,8 @@ const lockPatienceMs = 250;
  * Runs `work` while the server's files stand still: all writers wait, readers do not.
  *
  * The lock waits behind every open transaction and meanwhile holds up all writers; it ignores maxTimeMS and must never be
- * killed (the server aborts, seen on 6.0.5). So it is asked for only when no transaction is open; one that began in
- * between is ended after 250 ms and named in the answer.
+ * killed (the server aborts, seen on 6.0.5). So it is asked for only when no transaction is open, or none for long; one
+ * that keeps it waiting then is ended after 250 ms and named in the answer.
  * Nothing else may be awaited on this server inside `work`: a commit in flight is acknowledged only after the unlock.
  * @throws ForkyardError `open_transactions`; `mongod_failed` where the server was unlocked before `work` was done
  */
@@ -58,7 +58,7 @@ export async function withWriterLock<T>(
   }
 }
 
-/** Afterwards no transaction is open, and the lock finds little to flush. */
+/** Afterwards no transaction is open for long, and the lock finds little to flush. */
 async function makeQuiet(client: MongoClient, mayEnd: () => boolean): Promise<OpenTransaction[]> {
   const deadline = performance.now() + quietWaitMs;
   // The first lock of a dirty server took up to 9 s.
@@ -141,11 +141,15 @@ export async function letGo(client: MongoClient): Promise<void> {
   );
 }
 
-/** The transactions that are open at the deadline; none as soon as none is. */
+/**
+ * The transactions that were open all the time until the deadline; none as soon as none is open. Short ones that follow
+ * each other without a pause are no reason to refuse: the lock waits for the one of that moment.
+ */
 async function waitUntilQuiet(client: MongoClient, deadline: number): Promise<OpenTransaction[]> {
   for (;;) {
     const open = await openTransactions(client);
-    if (open.length === 0 ? await noneIsOpen(client) : performance.now() > deadline) return open;
+    if (open.length === 0 && (await noneIsOpen(client))) return [];
+    if (performance.now() > deadline) return open.filter(({ ageMs }) => ageMs >= quietWaitMs);
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
 }
