@@ -67,9 +67,10 @@ export class MainWatch {
 
   /**
    * What went wrong since the last look, a sentence each: nothing, it is hoped. Call it with the engine running and at
-   * rest. `killedAt` is when the engine was killed, if it was: a lock then is no copy any more.
+   * rest. `killedAt` is when the engine was killed, if it was: a lock then is no copy any more. `beyondMs` is how long a
+   * writer may have waited beyond the copy.
    */
-  async harm(killedAt = Number.POSITIVE_INFINITY): Promise<string[]> {
+  async harm({ killedAt = Number.POSITIVE_INFINITY, beyondMs = stallMs } = {}): Promise<string[]> {
     await this.writer.writes(3);
     const stall = this.writer.takeLongestStall();
     const locks = (await this.locks()).slice(this.seenLocks);
@@ -81,7 +82,9 @@ export class MainWatch {
       ...((await isAlive(this.server)) ? [] : ['the server of main was ended']),
       ...this.writer.failures.splice(0).map((failure) => `a write failed: ${failure}`),
       ...(lost.length > 0 ? [`${lost.length} writes lost: ${lost.slice(0, 3).join('; ')}`] : []),
-      ...(stall > stallMs + copyMs ? [`a writer waited ${Math.round(stall)} ms; locks: ${JSON.stringify(locks)}`] : []),
+      ...(stall > beyondMs + copyMs
+        ? [`a writer waited ${Math.round(stall)} ms; locks: ${JSON.stringify(locks)}`]
+        : []),
       ...((await this.isLocked()) ? ['main is locked'] : []),
       ...(await this.halfMade()),
     ];

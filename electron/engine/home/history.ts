@@ -78,10 +78,12 @@ export class History {
   }
 
   async drop(): Promise<void> {
-    for (const collection of [this.changes, this.touched, this.pieces]) await collection.drop();
-    await this.states.deleteOne({ _id: this.branchId });
-    await this.home.gaps.deleteMany({ branch: this.branchId });
-    await this.home.catalog.collection<{ _id: string }>('schemas').deleteOne({ _id: this.branchId });
+    await Promise.all([
+      ...[this.changes, this.touched, this.pieces].map((collection) => collection.drop()),
+      this.states.deleteOne({ _id: this.branchId }),
+      this.home.gaps.deleteMany({ branch: this.branchId }),
+      this.home.catalog.collection<{ _id: string }>('schemas').deleteOne({ _id: this.branchId }),
+    ]);
   }
 
   /**
