@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Int32, type MongoClient, type Timestamp } from 'mongodb';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
-import { branchFolder } from '../../electron/engine/branches/local-branch.ts';
+import { branchFolder } from '../../electron/engine/branches/folders.ts';
 import { engineCredentials } from '../../electron/engine/branches/secret.ts';
 import { resolveMongod } from '../../electron/engine/mongod/binary/resolve.ts';
 import { isAlive } from '../../electron/engine/mongod/identity.ts';

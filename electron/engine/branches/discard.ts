@@ -4,7 +4,7 @@ import { ForkyardError } from '../../../shared/errors.ts';
 import { History } from '../home/history.ts';
 import { PlanStore } from '../home/plans.ts';
 import type { BranchRecord } from '../home/records.ts';
-import { branchFolder, trashFolder } from './local-branch.ts';
+import { branchFolder, trashFolder } from './folders.ts';
 import type { Workspace } from './workspace.ts';
 
 const trashMs = 60 * 60_000;

@@ -21,7 +21,8 @@ import type { Server } from '../mongod/server.ts';
 import { dataFiles } from '../mongod/clone.ts';
 import { emptyTrash } from './discard.ts';
 import { cloneCold, type GateResult } from './fork-gate.ts';
-import { branchFolder, startBranchServer, type LocalBranch } from './local-branch.ts';
+import { branchFolder } from './folders.ts';
+import { startBranchServer, type LocalBranch } from './local-branch.ts';
 import { mainName, type Workspace } from './workspace.ts';
 
 export interface ForkRequest {

@@ -11,7 +11,8 @@ import type { BranchRecord } from '../home/records.ts';
 import type { EngineCredentials } from '../mongod/replica.ts';
 import type { LockGuard } from '../mongod/writer-lock.ts';
 import { initiate, reconfigure } from '../mongod/replica.ts';
-import { serverFolder, startServer, type Server, type ServerFolder } from '../mongod/server.ts';
+import { startServer, type Server } from '../mongod/server.ts';
+import { branchFolder } from './folders.ts';
 import { ForkGate } from './fork-gate.ts';
 import type { Turns } from './turns.ts';
 
@@ -25,14 +26,6 @@ export interface Yard {
   readonly turns: Turns;
   readonly log: (line: string) => void;
   readonly onChanges: (branchId: string, seq: number) => void;
-}
-
-export function branchFolder(data: string, branchId: string): ServerFolder {
-  return serverFolder(join(data, 'branches', branchId));
-}
-
-export function trashFolder(data: string, branchId: string): string {
-  return join(data, 'trash', branchId);
 }
 
 /** A branch on this machine whose server runs: its client, its history, and the capture that feeds it. */

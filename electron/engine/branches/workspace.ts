@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { mkdir, readdir, realpath, rm } from 'node:fs/promises';
+import { readdir, realpath, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ForkyardError } from '../../../shared/errors.ts';
 import { recoverPlan } from '../adopt/recover.ts';
@@ -22,7 +22,8 @@ import {
 } from '../mongod/replica.ts';
 import { Server, serverFolder, startServer } from '../mongod/server.ts';
 import { letGo } from '../mongod/writer-lock.ts';
-import { branchFolder, coverAll, LocalBranch, startBranchServer, type Yard } from './local-branch.ts';
+import { branchFolder, makeFolders } from './folders.ts';
+import { coverAll, LocalBranch, startBranchServer, type Yard } from './local-branch.ts';
 import { engineCredentials } from './secret.ts';
 import { Turns } from './turns.ts';
 
@@ -80,7 +81,7 @@ export class Workspace implements Yard {
    * nobody connected to them notices, and stopped where it does not.
    */
   static async open(given: WorkspaceOptions): Promise<Workspace> {
-    for (const name of ['branches', 'trash']) await mkdir(join(given.data, name), { recursive: true, mode: 0o700 });
+    await makeFolders(given.data);
     const options = { ...given, data: await realpath(given.data) };
     const credentials = await engineCredentials(options.data);
     const left = await serversUnder(options.data);

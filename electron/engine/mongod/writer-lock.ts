@@ -30,6 +30,8 @@ export interface Locked<T> {
 
 const quietWaitMs = 2_000;
 const lockPatienceMs = 250;
+/** With the engine gone nobody has any use for the lock that it was waiting for. */
+const orphanPatienceMs = 50;
 
 /**
  * Runs `work` while the server's files stand still: all writers wait, readers do not.
@@ -95,13 +97,18 @@ async function locked<T>(
 }
 
 /** Waits for a lock that is being taken; transactions that keep it waiting are ended, and told in `ended`. */
-async function impatiently<T>(client: MongoClient, ended: OpenTransaction[], taking: Promise<T>): Promise<T> {
+async function impatiently<T>(
+  client: MongoClient,
+  ended: OpenTransaction[],
+  taking: Promise<T>,
+  patienceMs = lockPatienceMs,
+): Promise<T> {
   const endLate = async () => {
     const late = await openTransactions(client);
     await endTransactions(client, late);
     ended.push(...late);
   };
-  const timer = setInterval(() => void endLate().catch(() => undefined), lockPatienceMs);
+  const timer = setInterval(() => void endLate().catch(() => undefined), patienceMs);
   try {
     return await taking;
   } finally {
@@ -133,7 +140,7 @@ async function unlock(client: MongoClient): Promise<boolean> {
  * a transaction that it had open a minute. Where it was still waiting for its lock, what keeps it waiting is ended.
  */
 export async function letGo(client: MongoClient): Promise<void> {
-  await impatiently(client, [], unlock(client));
+  await impatiently(client, [], unlock(client), orphanPatienceMs);
   const open = await openTransactions(client);
   await endTransactions(
     client,
