@@ -12,8 +12,11 @@ export interface EncodedChange {
   readonly spilled: { readonly side: 'before' | 'after'; readonly bytes: Uint8Array }[];
 }
 
-/** A change as home stores it. Short names: home's bytes are the bottleneck of capture. */
-export function encodeChange(change: ChangeRecord): EncodedChange {
+/**
+ * A change as home stores it, with the resume token where it is the last of its batch. Short names: home's bytes are the
+ * bottleneck of capture.
+ */
+export function encodeChange(change: ChangeRecord, resumeToken?: Uint8Array): EncodedChange {
   const meta: Record<string, unknown> = { _id: change.seq, t: change.clusterTime, w: change.wall, o: change.op };
   if (change.ns !== undefined) meta['n'] = change.ns;
   if (change.uuid) meta['u'] = new Binary(change.uuid, 4);
@@ -22,6 +25,7 @@ export function encodeChange(change: ChangeRecord): EncodedChange {
   else if (change.actors) meta['c'] = change.actors;
   if (change.folded) meta['f'] = true;
   if (change.detail) meta['d'] = change.detail;
+  if (resumeToken) meta['r'] = new Binary(resumeToken);
   const { before, after } = change;
   const fits = (before?.length ?? 0) + (after?.length ?? 0) <= inlineBytes;
   const spilled: EncodedChange['spilled'] = [];

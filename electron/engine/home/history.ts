@@ -1,6 +1,14 @@
 import { createHash } from 'node:crypto';
 import type { Timestamp } from 'mongodb';
-import { BSON, Binary, MongoServerError, type ClientSession, type Collection, type Document } from 'mongodb';
+import {
+  BSON,
+  Binary,
+  MongoServerError,
+  type ClientSession,
+  type Collection,
+  type Document,
+  type UpdateFilter,
+} from 'mongodb';
 import { keyOf } from '../../../shared/bson/key.ts';
 import { toBase64, type BsonValue } from '../../../shared/bson/value.ts';
 import { rawFind, rawFindAll, rawWrite } from '../mongod/raw.ts';
@@ -9,6 +17,8 @@ import type { Home } from './home.ts';
 import type { BaseOverride, CaptureState, ChangeRecord, TouchedRecord } from './records.ts';
 
 const pieceBytes = 8 * 1024 * 1024;
+/** Up to so many touched documents are written without being looked up. */
+const fewRows = 16;
 /** A page ends behind the batch that passes this. */
 const pageBytes = 16 * 1024 * 1024;
 
@@ -67,14 +77,19 @@ export class History {
   /** Begins at this time, with nothing captured yet. */
   async begin(clusterTime: Timestamp): Promise<CaptureState> {
     const state = { seq: 0, token: undefined, clusterTime };
-    await this.states.updateOne({ _id: this.branchId }, { $set: stateFields(state) }, { upsert: true });
+    await this.states.updateOne({ _id: this.branchId }, stateUpdate(state), { upsert: true });
     return state;
   }
 
+  /** How far capture has come: what was stored of it, or the newest change where that says more. */
   async state(): Promise<CaptureState | undefined> {
-    const stored = await this.states.findOne({ _id: this.branchId }, { promoteValues: true });
+    const [stored, newest] = await Promise.all([
+      this.states.findOne({ _id: this.branchId }, { promoteValues: true }),
+      this.changes.findOne<{ _id: number; r?: Binary }>({}, { sort: { _id: -1 }, projection: { r: 1 } }),
+    ]);
     if (!stored) return undefined;
-    return { seq: Number(stored.seq), token: stored.token?.buffer, clusterTime: stored.clusterTime };
+    const state = { seq: Number(stored.seq), token: stored.token?.buffer, clusterTime: stored.clusterTime };
+    return newest?.r && newest._id > state.seq ? { ...state, seq: newest._id, token: newest.r.buffer } : state;
   }
 
   async drop(): Promise<void> {
@@ -91,7 +106,11 @@ export class History {
    * missing and nothing comes twice.
    */
   async append(changes: readonly ChangeRecord[], imported: readonly ImportedKey[], state: CaptureState): Promise<void> {
-    const encoded = changes.map(encodeChange);
+    // The newest change carries the resume token: the state needs no write of its own.
+    const carries = state.token !== undefined && changes.at(-1)?.seq === state.seq;
+    const encoded = changes.map((change) =>
+      encodeChange(change, carries && change.seq === state.seq ? state.token : undefined),
+    );
     const touched = touchedRowsOf(changes, imported);
     const pieces = encoded.flatMap((change, index) => piecesOf(changes[index]!.seq, change));
     const session = this.home.client.startSession();
@@ -99,7 +118,7 @@ export class History {
       for (let attempt = 1; ; attempt += 1) {
         try {
           session.startTransaction({ writeConcern: { w: 1, j: false } });
-          await this.write(session, encoded, pieces, touched, state);
+          await this.write(session, encoded, pieces, touched, carries ? undefined : state);
           await session.commitTransaction();
           return;
         } catch (error) {
@@ -123,7 +142,7 @@ export class History {
     encoded: readonly EncodedChange[],
     pieces: readonly Uint8Array[],
     touched: ReadonlyMap<string, TouchedRow>,
-    state: CaptureState,
+    state: CaptureState | undefined,
   ): Promise<void> {
     const db = this.home.history;
     if (encoded.length > 0) {
@@ -133,13 +152,20 @@ export class History {
     if (pieces.length > 0)
       await this.required(db, { insert: this.pieces.collectionName }, 'documents', pieces, session);
     if (touched.size > 0) await this.writeTouched(session, touched);
-    await this.states.updateOne({ _id: this.branchId }, { $set: stateFields(state) }, { session });
+    if (state) await this.states.updateOne({ _id: this.branchId }, stateUpdate(state), { session });
   }
 
-  /** Documents touched for the first time are inserted, which costs a fifth of an upsert. */
+  /**
+   * Many rows are looked up first: inserting those of documents touched for the first time costs a fifth of an upsert.
+   * For a few, the way to the server and back costs more.
+   */
   private async writeTouched(session: ClientSession, touched: ReadonlyMap<string, TouchedRow>): Promise<void> {
     const db = this.home.history;
     const { collectionName } = this.touched;
+    if (touched.size <= fewRows) {
+      const upserts = [...touched.values()].map(touchedUpsert);
+      return this.required(db, { update: collectionName }, 'updates', upserts, session);
+    }
     const known = await rawFindAll(
       db,
       {
@@ -178,11 +204,7 @@ export class History {
 
   /** Only moves the resume token: nothing happened, but the oplog went on. */
   async advance(state: CaptureState): Promise<void> {
-    await this.states.updateOne(
-      { _id: this.branchId },
-      { $set: stateFields(state) },
-      { writeConcern: { w: 1, j: false } },
-    );
+    await this.states.updateOne({ _id: this.branchId }, stateUpdate(state), { writeConcern: { w: 1, j: false } });
   }
 
   /**
@@ -346,12 +368,10 @@ export class History {
   }
 }
 
-function stateFields(state: CaptureState): Omit<StateDocument, '_id'> {
-  return {
-    seq: state.seq,
-    clusterTime: state.clusterTime,
-    ...(state.token ? { token: new Binary(state.token) } : {}),
-  };
+/** Without a token the old one goes: it is of no use behind a gap. */
+function stateUpdate({ seq, clusterTime, token }: CaptureState): UpdateFilter<StateDocument> {
+  const fields = { seq, clusterTime };
+  return token ? { $set: { ...fields, token: new Binary(token) } } : { $set: fields, $unset: { token: true } };
 }
 
 function piecesOf(seq: number, change: EncodedChange): Uint8Array[] {
@@ -388,6 +408,14 @@ function touchedRowsOf(changes: readonly ChangeRecord[], imported: readonly Impo
 
 function touchedDocument({ id, uuid, key, first, last }: TouchedRow): Uint8Array {
   return BSON.serialize({ _id: new Binary(id), u: new Binary(uuid, 4), k: new Binary(key), f: first, l: last });
+}
+
+function touchedUpsert({ id, uuid, key, first, last }: TouchedRow): Uint8Array {
+  return BSON.serialize({
+    q: { _id: new Binary(id) },
+    u: { $max: { l: last }, $setOnInsert: { u: new Binary(uuid, 4), k: new Binary(key), f: first } },
+    upsert: true,
+  });
 }
 
 function touchedAgain({ id, last }: TouchedRow): Uint8Array {

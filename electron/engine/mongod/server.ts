@@ -157,7 +157,7 @@ function serverArguments(options: StartOptions, port: number): string[] {
     // Passwords are random, so stretching them buys nothing: 5,000 rounds instead of 15,000 for every connection.
     ...['--setParameter', 'scramSHA256IterationCount=5000'],
     // Change streams show only journaled writes: 5 ms instead of 100 until a write with w: 1 is seen.
-    ...['--journalCommitInterval', '5'],
+    ...['--journalCommitInterval', '3'],
     ...['--oplogSize', String(oplogMB)],
     ...['--setParameter', `ttlMonitorEnabled=${ttl}`],
     ...['--setParameter', 'diagnosticDataCollectionEnabled=false'],
