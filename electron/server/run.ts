@@ -6,8 +6,8 @@ import { serve } from '../../shared/rpc/serve.ts';
 import type { Transport } from '../../shared/rpc/transport.ts';
 import { ForkyardError } from '../../shared/errors.ts';
 import { createDataFolder, socketPath } from '../local/data.ts';
+import { openLog } from '../local/log.ts';
 import { lockDataFolder } from './lock.ts';
-import { openLog } from './log.ts';
 import { listenOnSocket } from './socket.ts';
 import type { Endpoint } from './socket.ts';
 import { serveWeb } from './web.ts';
@@ -49,7 +49,7 @@ export async function runEngine({ data: asked, startEngine, appRoot, onLog }: Ru
   const data = createDataFolder(asked);
   const socket = socketPath(data);
   const lock = await lockDataFolder(data, socket);
-  const file = openLog(data);
+  const file = openLog(data, 'engine.log');
   const log = (line: string): void => {
     file(line);
     onLog?.(line);

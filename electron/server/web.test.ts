@@ -12,6 +12,7 @@ import { connect } from '../../shared/rpc/connect.ts';
 import { EventRing } from '../../shared/rpc/event-ring.ts';
 import { serve } from '../../shared/rpc/serve.ts';
 import { serveWeb } from './web.ts';
+import { webKeyProtocol, webProtocol } from '../../shared/rpc/web-socket.ts';
 import type { Web } from './web.ts';
 import { webSocketServerTransport } from './web-socket.ts';
 
@@ -41,12 +42,11 @@ afterEach(async () => {
 interface Asked {
   readonly method?: string;
   readonly headers?: Record<string, string>;
-  readonly body?: string;
 }
 /** `fetch` would not send these hosts and paths as they are. */
-async function ask(path: string, { method = 'GET', headers = {}, body }: Asked = {}) {
+async function ask(path: string, { method = 'GET', headers = {} }: Asked = {}) {
   const sent = request({ host: '127.0.0.1', port: web.port, path, method, headers, agent: false });
-  sent.end(body);
+  sent.end();
   const [response] = (await once(sent, 'response')) as [IncomingMessage];
   let text = '';
   for await (const part of response) text += String(part);
@@ -54,16 +54,19 @@ async function ask(path: string, { method = 'GET', headers = {}, body }: Asked =
 }
 const origin = () => `http://127.0.0.1:${web.port}`;
 const token = () => new URLSearchParams(new URL(web.url).hash.slice(1)).get('token') ?? '';
-const signIn = (headers: Record<string, string> = { origin: origin() }, key = token()) =>
-  ask('/session', { method: 'POST', headers, body: JSON.stringify({ token: key }) });
+const key = () => webKeyProtocol(token());
 
-async function cookie(): Promise<string> {
-  return (await signIn()).headers['set-cookie']?.[0]?.split(';')[0] ?? '';
+interface Upgrade {
+  readonly headers?: Record<string, string>;
+  readonly protocols?: string[];
+  readonly path?: string;
 }
-/** The status with which an upgrade was refused, or the open socket. */
-function upgrade(headers: Record<string, string>, path = '/rpc'): Promise<number | WebSocket> {
-  const socket = new WebSocket(`ws://127.0.0.1:${web.port}${path}`, { headers });
-  return new Promise((resolve, reject) => {
+/** The status with which an upgrade was refused, or the open socket. By default the app's own page asks. */
+function upgrade({ headers = {}, protocols = [webProtocol, key()], path = '/rpc' }: Upgrade = {}) {
+  const socket = new WebSocket(`ws://127.0.0.1:${web.port}${path}`, protocols, {
+    headers: { origin: origin(), ...headers },
+  });
+  return new Promise<number | WebSocket>((resolve, reject) => {
     socket.on('open', () => resolve(socket));
     socket.on('unexpected-response', (_request, response) => {
       resolve(response.statusCode ?? 0);
@@ -73,7 +76,7 @@ function upgrade(headers: Record<string, string>, path = '/rpc'): Promise<number
   });
 }
 
-test('the link opens the app, its key becomes a cookie, and the cookie opens the engine', async () => {
+test('the link opens the app and its key the engine, more than once', async () => {
   const page = await ask('/');
   expect(page).toMatchObject({ status: 200, text: '<p>app</p>' });
   expect(page.headers).toMatchObject({
@@ -81,54 +84,44 @@ test('the link opens the app, its key becomes a cookie, and the cookie opens the
     'x-content-type-options': 'nosniff',
     'content-security-policy': expect.stringContaining("script-src 'self';"),
   });
-  const signedIn = await signIn();
-  expect(signedIn.status).toBe(204);
-  expect(signedIn.headers['set-cookie']?.[0]).toMatch(/; Path=\/; HttpOnly; SameSite=Strict$/);
-
-  const socket = await upgrade({ origin: origin(), cookie: await cookie() });
-  const client = connect(webSocketServerTransport(socket as WebSocket));
-  expect(await client.call('log.list', { branch: 'b' })).toEqual({ branch: 'b' });
-  client.close();
-  await client.closed;
-});
-
-test('the link works a second time', async () => {
-  expect((await signIn()).status).toBe(204);
-  expect((await signIn()).status).toBe(204);
-});
-
-test('a wrong key, and a body that is none, get nothing', async () => {
-  expect((await signIn(undefined, 'x'.repeat(43))).status).toBe(401);
-  for (const body of ['', '{', '[]', 'null', '{"token":7}', `{"token":"${'x'.repeat(2000)}"}`]) {
-    const answer = await ask('/session', { method: 'POST', headers: { origin: origin() }, body });
-    expect(answer.status).toBe(401);
-    expect(answer.headers['set-cookie']).toBeUndefined();
+  for (let time = 0; time < 2; time += 1) {
+    const socket = (await upgrade()) as WebSocket;
+    expect(socket.protocol).toBe(webProtocol);
+    const client = connect(webSocketServerTransport(socket));
+    expect(await client.call('log.list', { branch: 'b' })).toEqual({ branch: 'b' });
+    client.close();
+    await client.closed;
   }
+});
+
+test('nothing is ever a cookie, which browsers would send to every other port of this machine', async () => {
+  for (const path of ['/', '/session', '/rpc']) expect((await ask(path)).headers['set-cookie']).toBeUndefined();
+  const cookie = `forkyard=${token()}; forkyard_${web.port}=${token()}`;
+  expect(await upgrade({ headers: { cookie }, protocols: [webProtocol] })).toBe(401);
 });
 
 test('MC-08: another host name is refused on every request and upgrade', async () => {
   for (const host of ['evil.example', `evil.example:${web.port}`, '127.0.0.1', `127.0.0.1.evil.example:${web.port}`]) {
     expect((await ask('/', { headers: { host } })).status).toBe(403);
-    expect((await signIn({ origin: origin(), host })).status).toBe(403);
-    expect(await upgrade({ origin: origin(), host, cookie: await cookie() })).toBe(403);
+    expect(await upgrade({ headers: { host } })).toBe(403);
   }
 });
 
 test('MC-08: another origin, a null one, and none where something could be done, are refused', async () => {
   for (const evil of ['https://evil.example', 'null', `https://127.0.0.1:${web.port}`, 'http://127.0.0.1:1']) {
     expect((await ask('/', { headers: { origin: evil } })).status).toBe(403);
-    expect((await signIn({ origin: evil })).status).toBe(403);
-    expect(await upgrade({ origin: evil, cookie: await cookie() })).toBe(403);
+    expect(await upgrade({ headers: { origin: evil } })).toBe(403);
   }
-  expect((await signIn({})).status).toBe(403);
-  expect(await upgrade({ cookie: await cookie() })).toBe(403);
+  expect((await ask('/', { method: 'POST' })).status).toBe(403);
+  const without = new WebSocket(`ws://127.0.0.1:${web.port}/rpc`, [webProtocol, key()]);
+  const [, response] = (await once(without, 'unexpected-response')) as [unknown, IncomingMessage];
+  expect(response.statusCode).toBe(403);
+  response.destroy();
 });
 
-test('without the cookie the engine is out of reach', async () => {
-  const good = await cookie();
-  for (const bad of ['', 'forkyard=x', `${good}x`, good.replace('forkyard_', 'other_')]) {
-    expect(await upgrade({ origin: origin(), ...(bad === '' ? {} : { cookie: bad }) })).toBe(401);
-  }
+test('without the key the engine is out of reach', async () => {
+  const wrong = [[], [webProtocol], [token()], [webKeyProtocol('x'.repeat(43))], [webKeyProtocol('x'), webProtocol]];
+  for (const protocols of wrong) expect(await upgrade({ protocols })).toBe(401);
   expect(accepted).toBe(0);
 });
 
@@ -146,14 +139,13 @@ test('no path leads out of the app', async () => {
   }
 });
 
-test('only reading, signing in and /rpc are answered', async () => {
+test('only reading and /rpc are answered', async () => {
   expect((await ask('/', { method: 'DELETE', headers: { origin: origin() } })).status).toBe(405);
-  expect(await upgrade({ origin: origin(), cookie: await cookie() }, '/other')).toBe(404);
+  expect(await upgrade({ path: '/other' })).toBe(404);
 });
 
 test('a frame that is too large, or binary, ends that connection alone', async () => {
-  const headers = { origin: origin(), cookie: await cookie() };
-  const [large, binary, good] = (await Promise.all([upgrade(headers), upgrade(headers), upgrade(headers)])) as [
+  const [large, binary, good] = (await Promise.all([upgrade(), upgrade(), upgrade()])) as [
     WebSocket,
     WebSocket,
     WebSocket,
@@ -182,7 +174,7 @@ test('a taken port is refused with a sentence', async () => {
 });
 
 test('closing ends an open page’s connection', async () => {
-  const socket = (await upgrade({ origin: origin(), cookie: await cookie() })) as WebSocket;
+  const socket = (await upgrade()) as WebSocket;
   const closed = once(socket, 'close');
   await web.close(1000);
   await closed;

@@ -1,9 +1,10 @@
 /**
  * The app for a browser on this machine. Off unless asked for; 127.0.0.1 only. The app's files are for anybody who can
- * ask; the engine behind `/rpc` only for who has the link: the page trades the key in its fragment, valid for the engine's
- * life so that the same user can open it again, for a cookie that scripts cannot read. Every request and upgrade must name
- * this host and, where a browser says who asks, this origin: pages from elsewhere, and names that resolve to this machine,
- * are refused before anything else is looked at.
+ * ask; the engine behind `/rpc` only for who has the link, whose fragment carries a key that is valid for the engine's life.
+ * The page names it as a subprotocol when it opens its WebSocket. It is never a cookie: browsers send the cookies of
+ * 127.0.0.1 to whatever listens on any port of it, and what a page keeps for its origin stays with host and port.
+ * Every request and upgrade must name this host and, where a browser says who asks, this origin: pages from elsewhere, and
+ * names that resolve to this machine, are refused before anything else is looked at.
  */
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { once } from 'node:events';
@@ -15,6 +16,7 @@ import { WebSocketServer } from 'ws';
 import { contentSecurityPolicy } from '../../shared/csp.ts';
 import { ForkyardError } from '../../shared/errors.ts';
 import type { Transport } from '../../shared/rpc/transport.ts';
+import { webKeyProtocol, webProtocol } from '../../shared/rpc/web-socket.ts';
 import { readAsset } from '../local/assets.ts';
 import { maxRequestBytes } from '../local/ndjson.ts';
 import type { Endpoint } from './socket.ts';
@@ -37,21 +39,26 @@ export interface Web extends Endpoint {
 /** Throws `web_refused` where the port is taken. */
 export async function serveWeb({ port: asked = 0, root, accept }: WebOptions): Promise<Web> {
   const token = randomBytes(32).toString('base64url');
-  const session = randomBytes(32).toString('base64url');
   /** Connections that carry pages; a WebSocket leaves this set. */
   const pages = new Set<Duplex>();
-  const upgrader = new WebSocketServer({ noServer: true, maxPayload: maxRequestBytes, perMessageDeflate: false });
+  const upgrader = new WebSocketServer({
+    noServer: true,
+    maxPayload: maxRequestBytes,
+    perMessageDeflate: false,
+    // Never the key, which must not come back in a header.
+    handleProtocols: () => webProtocol,
+  });
   const server = createServer();
   await listen(server, asked);
   const { port } = server.address() as AddressInfo;
-  const guard = new Guard(port, session);
+  const guard = new Guard(port, token);
 
   server.on('connection', (socket) => {
     pages.add(socket);
     socket.on('close', () => pages.delete(socket));
   });
   server.on('request', (request, response) => {
-    const answer = respond({ request, guard, root, token });
+    const answer = respond({ request, guard, root });
     void answer.then(
       (reply) => send(response, reply, port, request.method === 'HEAD'),
       () => send(response, text(500, 'Something went wrong.'), port, false),
@@ -59,7 +66,7 @@ export async function serveWeb({ port: asked = 0, root, accept }: WebOptions): P
   });
   server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     socket.on('error', () => {});
-    const refused = guard.refuse(request, true) ?? (pathOf(request) === '/rpc' ? guard.signedIn(request) : 404);
+    const refused = guard.refuse(request, true) ?? (pathOf(request) === '/rpc' ? guard.hasKey(request) : 404);
     if (refused !== undefined) {
       socket.end(`HTTP/1.1 ${refused} Refused\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
       return;
@@ -95,20 +102,17 @@ async function listen(server: ReturnType<typeof createServer>, port: number): Pr
   }
 }
 
-/** Who may ask: the allow-lists of hosts and origins, and the cookie. */
+/** Who may ask: the allow-lists of hosts and origins, and the key. */
 class Guard {
   readonly #hosts: ReadonlySet<string>;
   readonly #origins: ReadonlySet<string>;
-  /** Named by port, since browsers share cookies between the ports of a host. */
-  readonly cookie: string;
-  readonly session: string;
+  readonly #key: string;
 
-  constructor(port: number, session: string) {
+  constructor(port: number, key: string) {
     const hosts = [`127.0.0.1:${port}`, `localhost:${port}`];
     this.#hosts = new Set(hosts);
     this.#origins = new Set(hosts.map((host) => `http://${host}`));
-    this.cookie = `forkyard_${port}`;
-    this.session = session;
+    this.#key = key;
   }
 
   /** 403 where the request names another host or comes from another origin; `mustNameOrigin` where it could do something. */
@@ -119,12 +123,9 @@ class Guard {
     return this.#origins.has(origin) ? undefined : 403;
   }
 
-  signedIn(request: IncomingMessage): 401 | undefined {
-    const given = (request.headers.cookie ?? '')
-      .split(';')
-      .map((each) => each.trim().split('='))
-      .filter(([name]) => name === this.cookie);
-    return given.some(([, value]) => equal(value ?? '', this.session)) ? undefined : 401;
+  hasKey(request: IncomingMessage): 401 | undefined {
+    const offered = (request.headers['sec-websocket-protocol'] ?? '').split(',').map((each) => each.trim());
+    return offered.some((each) => equal(each, webKeyProtocol(this.#key))) ? undefined : 401;
   }
 }
 
@@ -132,26 +133,15 @@ interface Reply {
   readonly status: number;
   readonly type: string;
   readonly body: string | Buffer;
-  readonly cookie?: string;
 }
 
 const text = (status: number, body: string): Reply => ({ status, type: 'text/plain; charset=utf-8', body });
 
-async function respond(context: {
-  request: IncomingMessage;
-  guard: Guard;
-  root: string;
-  token: string;
-}): Promise<Reply> {
-  const { request, guard, root, token } = context;
+async function respond(context: { request: IncomingMessage; guard: Guard; root: string }): Promise<Reply> {
+  const { request, guard, root } = context;
   const path = pathOf(request);
   const reading = request.method === 'GET' || request.method === 'HEAD';
   if (guard.refuse(request, !reading) !== undefined) return text(403, 'This address is for Forkyard’s own page.');
-  if (request.method === 'POST' && path === '/session') {
-    if (!equal(tokenIn(await body(request, 1024)), token)) return text(401, 'This key is not the engine’s.');
-    const cookie = `${guard.cookie}=${guard.session}; Path=/; HttpOnly; SameSite=Strict`;
-    return { status: 204, type: 'text/plain', body: '', cookie };
-  }
   if (!reading) return text(405, 'Only reading is answered here.');
   const asset = await readAsset(root, path);
   return asset === undefined
@@ -170,7 +160,6 @@ function send(response: ServerResponse, reply: Reply, port: number, headOnly: bo
     'referrer-policy': 'no-referrer',
     'x-content-type-options': 'nosniff',
     'x-frame-options': 'DENY',
-    ...(reply.cookie === undefined ? {} : { 'set-cookie': reply.cookie }),
   });
   response.end(headOnly ? undefined : reply.body);
 }
@@ -178,27 +167,6 @@ function send(response: ServerResponse, reply: Reply, port: number, headOnly: bo
 /** As it was sent, dots and encodings included: `new URL` would resolve them before they are checked. */
 function pathOf(request: IncomingMessage): string {
   return (request.url ?? '').split('?')[0] ?? '';
-}
-
-/** The body as text, or nothing where it is longer than `maxBytes`. */
-async function body(request: IncomingMessage, maxBytes: number): Promise<string> {
-  const parts: Buffer[] = [];
-  let length = 0;
-  for await (const part of request) {
-    length += (part as Buffer).length;
-    if (length > maxBytes) return '';
-    parts.push(part as Buffer);
-  }
-  return Buffer.concat(parts).toString('utf8');
-}
-
-function tokenIn(json: string): string {
-  try {
-    const { token } = JSON.parse(json) as { token?: unknown };
-    return typeof token === 'string' ? token : '';
-  } catch {
-    return '';
-  }
 }
 
 /** Takes as long for any two texts, so that nothing can be learned by timing. */

@@ -1,7 +1,7 @@
 import { ForkyardError } from '../../shared/errors.ts';
 import { desktopTransport } from '../../shared/rpc/desktop.ts';
 import type { Transport } from '../../shared/rpc/transport.ts';
-import { webSocketTransport } from '../../shared/rpc/web-socket.ts';
+import { webKeyProtocol, webProtocol, webSocketTransport } from '../../shared/rpc/web-socket.ts';
 
 /** Opens a way to the engine. Rejects with what keeps it from starting, or with `web_refused` where this page may not talk to it. */
 export type OpenTransport = () => Promise<Transport>;
@@ -12,26 +12,23 @@ export function engineTransport(): OpenTransport {
   return desktop === undefined ? webTransport() : () => desktopTransport(desktop);
 }
 
+const keyName = 'forkyard.key';
+
 /**
- * A WebSocket to the server of this page. The first time, the token in the address is exchanged for a cookie and
- * taken out of the address bar; a reload goes by the cookie.
+ * A WebSocket to the server of this page. The key in the address is taken out of the address bar and kept for this tab and
+ * origin, port included, so that a reload goes by it.
  */
 function webTransport(): OpenTransport {
-  let token = new URLSearchParams(location.hash.slice(1)).get('token');
+  const given = new URLSearchParams(location.hash.slice(1)).get('token');
+  if (given !== null) {
+    sessionStorage.setItem(keyName, given);
+    history.replaceState(null, '', location.pathname + location.search);
+  }
   return async () => {
-    if (token !== null) {
-      const reply = await fetch('/session', {
-        method: 'POST',
-        headers: { 'content-type': 'application/json' },
-        body: JSON.stringify({ token }),
-      });
-      // A token of an earlier engine is refused; whether a cookie is good all the same, the socket tells.
-      if (reply.ok || reply.status === 401) {
-        token = null;
-        history.replaceState(null, '', location.pathname + location.search);
-      }
-    }
-    const socket = new WebSocket(`${location.protocol === 'https:' ? 'wss' : 'ws'}://${location.host}/rpc`);
+    const key = sessionStorage.getItem(keyName);
+    if (key === null) throw await whyClosed();
+    const address = `${location.protocol === 'https:' ? 'wss' : 'ws'}://${location.host}/rpc`;
+    const socket = new WebSocket(address, [webProtocol, webKeyProtocol(key)]);
     await new Promise<void>((resolve, reject) => {
       socket.addEventListener('open', () => resolve(), { once: true });
       socket.addEventListener('close', () => void whyClosed().then(reject), { once: true });
@@ -40,7 +37,7 @@ function webTransport(): OpenTransport {
   };
 }
 
-/** A refused socket says nothing of the cause: a page that still answers means that the cookie is missing or stale. */
+/** A refused socket says nothing of the cause: a page that still answers means that the key is missing or stale. */
 async function whyClosed(): Promise<ForkyardError> {
   const answers = await fetch(location.pathname, { method: 'HEAD', cache: 'no-store' }).then(
     () => true,

@@ -1,6 +1,12 @@
 import { closing } from './closing.ts';
 import type { Transport } from './transport.ts';
 
+/** What the two ends of the loopback web agree on; the only subprotocol that the server ever names. */
+export const webProtocol = 'forkyard';
+
+/** The subprotocol by which a page shows its key: the one header of a WebSocket that a page can set. */
+export const webKeyProtocol = (key: string): string => `forkyard.key.${key}`;
+
 /** Frames over a browser's WebSocket. What is sent before it is open waits for it. */
 export function webSocketTransport(socket: WebSocket): Transport {
   const state = closing();
