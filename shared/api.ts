@@ -124,8 +124,9 @@ export const DocumentChange = z.object({
 });
 export type DocumentChange = z.infer<typeof DocumentChange>;
 
+const SchemaType = z.enum(['collection', 'options', 'validator', 'view', 'index', 'rename']);
 export const SchemaChange = z.object({
-  type: z.enum(['collection', 'options', 'validator', 'view', 'index', 'rename']),
+  type: SchemaType,
   kind: ChangeKind,
   ns: Namespace,
   name: z.string().optional(),
@@ -170,11 +171,30 @@ export const Diff = z.object({
 });
 export type Diff = z.infer<typeof Diff>;
 
-/** What a plan takes in or leaves out: a collection, a document of it, or a field of that. */
-export const Target = z.object({ ns: Namespace, id: Bson.optional(), path: FieldPath.optional() });
+/**
+ * One schema item of a collection, by what its {@link SchemaChange} says: `kind` tells a dropped collection from the one
+ * that was made under its name, `name` is an index's. What is left out matches every item.
+ */
+export const SchemaTarget = z.object({
+  type: SchemaType.optional(),
+  kind: ChangeKind.optional(),
+  name: z.string().optional(),
+});
+export type SchemaTarget = z.infer<typeof SchemaTarget>;
+
+/**
+ * What a plan takes in or leaves out: a collection with its documents and schema items, a document of it, a field of that,
+ * or (with `schema`) schema items of it alone.
+ */
+export const Target = z.object({
+  ns: Namespace,
+  id: Bson.optional(),
+  path: FieldPath.optional(),
+  schema: SchemaTarget.optional(),
+});
 export type Target = z.infer<typeof Target>;
 
-/** A decided conflict: take a side by its branch's name, or set an edited result. */
+/** A decided conflict: take a side by its branch's name, or (not for schema items) set an edited result. */
 export const Decision = z.object({
   target: Target,
   take: z.union([z.object({ side: z.string() }), z.object({ value: Bson })]),
@@ -222,7 +242,12 @@ export const LogEntry = z.object({
 });
 export type LogEntry = z.infer<typeof LogEntry>;
 
-const Applied = z.object({ applied: z.number().int(), entry: z.string().optional() });
+const Applied = z.object({
+  applied: z.number().int(),
+  entry: z.string().optional(),
+  /** What was shown and not carried over, a sentence each; left out when there is none. */
+  leftOut: z.array(z.string()).optional(),
+});
 
 export const Status = z.object({
   version: z.string(),

@@ -11,6 +11,19 @@ function read(text: string) {
 }
 
 test.each([
+  ['schema:shop.products', { ns: 'shop.products', schema: {} }],
+  ['schema:shop.products:collection', { ns: 'shop.products', schema: { type: 'collection' } }],
+  ['schema:shop.products:index:a:b_1', { ns: 'shop.products', schema: { type: 'index', name: 'a:b_1' } }],
+])('%s names schema items', (text, wanted) => {
+  expect(parseTarget(text)).toEqual(wanted);
+  expect(parseTake(`${text}=main`)).toEqual({ target: wanted, take: { side: 'main' } });
+});
+
+test('a schema item of a kind that does not exist is refused', () => {
+  expect(() => parseTarget('schema:shop.products:field')).toThrow(/field/);
+});
+
+test.each([
   ['shop.products', { ns: 'shop.products' }],
   ['shop.a.b', { ns: 'shop.a.b' }],
   ['shop.products:p1', { ns: 'shop.products', id: '"p1"' }],

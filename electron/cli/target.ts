@@ -1,15 +1,16 @@
-import type { Decision, Target } from '../../shared/api.ts';
+import { SchemaTarget, type Decision, type Target } from '../../shared/api.ts';
 import { parseId } from '../../shared/bson/ejson.ts';
 import { toBase64 } from '../../shared/bson/value.ts';
 import { ForkyardError } from '../../shared/errors.ts';
 
 /**
- * `NS[:ID[:PATH]]`. NS is up to the first colon. ID is a complete Extended JSON value and may hold colons of its own; text
+ * `NS[:ID[:PATH]]` or `schema:NS[:TYPE[:NAME]]`. NS is up to the first colon. ID is a complete Extended JSON value and may hold colons of its own; text
  * that is none is a string, and ends where the last `:/` begins that is not `://` (quote an id for which that is wrong).
  * PATH is a JSON pointer. Its segments stay text: the engine takes digits as a name or as an array index, whichever is
  * there. Throws `usage`.
  */
 export function parseTarget(text: string): Target {
+  if (text.startsWith(schemaPrefix)) return parseSchemaTarget(text.slice(schemaPrefix.length));
   const colon = text.indexOf(':');
   const ns = colon < 0 ? text : text.slice(0, colon);
   const dot = ns.indexOf('.');
@@ -25,7 +26,24 @@ export function parseTarget(text: string): Target {
   return { ns, id: toBase64(parseId(id)), ...(path.length === 0 ? {} : { path }) };
 }
 
-/** `NS:ID[:PATH]=BRANCH`: take that branch's side. `=BRANCH` is behind the last `=`. Throws `usage`. */
+/** No database is called so: a namespace holds a dot before its first colon. */
+const schemaPrefix = 'schema:';
+
+/** `NS[:TYPE[:NAME]]`; an index's name may hold colons. */
+function parseSchemaTarget(text: string): Target {
+  const [ns = '', type, ...name] = text.split(':');
+  const target = parseTarget(ns);
+  const parsed = SchemaTarget.safeParse({
+    ...(type === undefined ? {} : { type }),
+    ...(name.length === 0 ? {} : { name: name.join(':') }),
+  });
+  if (parsed.success) return { ...target, schema: parsed.data };
+  throw new ForkyardError('usage', `“${type}” is not a kind of schema item.`, {
+    hint: 'Write schema:NS:TYPE, with collection, options, validator, view, index or rename.',
+  });
+}
+
+/** `NS:ID[:PATH]=BRANCH` or `schema:NS[:TYPE[:NAME]]=BRANCH`: take that branch's side. `=BRANCH` is behind the last `=`. Throws `usage`. */
 export function parseTake(text: string): Decision {
   const equals = text.lastIndexOf('=');
   const side = text.slice(equals + 1);
@@ -35,7 +53,7 @@ export function parseTake(text: string): Decision {
     });
   }
   const target = parseTarget(text.slice(0, equals));
-  if (target.id === undefined) {
+  if (target.id === undefined && target.schema === undefined) {
     throw new ForkyardError('usage', `“${text}” names no document.`, { hint: targetHint });
   }
   return { target, take: { side } };

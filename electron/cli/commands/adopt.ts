@@ -5,13 +5,15 @@ import { parseTake, parseTarget } from '../target.ts';
 import { plural } from '../text.ts';
 
 const selection: Readonly<Record<string, Flag>> = {
-  only: { value: 'NS[:ID[:PATH]]', repeats: true, text: 'only this collection, document or field' },
+  only: { value: 'NS[:ID[:PATH]]', repeats: true, text: 'only this collection, document, field or schema item' },
   take: { value: 'NS:ID[:PATH]=BRANCH', repeats: true, text: 'decide a conflict: take that branch’s side' },
 };
 
 const selectionNotes = [
   'NS is database.collection. ID is the _id as Extended JSON (\'"KB-104"\', 42, \'{"$oid": "…"}\'); text that is none is a string.',
   'PATH is a JSON pointer, as in --only \'shop.products:"KB-104":/price\'.',
+  'schema:NS[:TYPE[:NAME]] names schema items, as `diff` shows them: --only schema:shop.products:index:sku_1,',
+  '--take schema:shop.products:validator=main. TYPE is collection, options, validator, view, index or rename.',
 ];
 
 export const plan: Command = {
@@ -72,13 +74,14 @@ function selectionInput(call: Call): Input<'plan.adopt'> {
 }
 
 /** Prints what an apply, an adoption or an undo did. */
-export function printApplied({ print }: Call, { applied, entry }: Output<'plan.apply'>): number {
+export function printApplied({ print }: Call, { applied, entry, leftOut = [] }: Output<'plan.apply'>): number {
+  const outcome =
+    entry === undefined
+      ? 'Nothing to do: no change is left to apply.'
+      : `${plural(applied, 'change')} applied as ${entry}; \`forkyard undo ${entry}\` takes it back.`;
   print.result(
-    () => ({ applied, entry }),
-    () =>
-      entry === undefined
-        ? 'Nothing to do: no change is left to apply.'
-        : `${plural(applied, 'change')} applied as ${entry}; \`forkyard undo ${entry}\` takes it back.`,
+    () => ({ applied, entry, leftOut: leftOut.length === 0 ? undefined : leftOut }),
+    () => [outcome, ...leftOut.map((sentence) => `! ${sentence}`)].join('\n'),
   );
   return 0;
 }

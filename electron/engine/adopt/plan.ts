@@ -64,12 +64,10 @@ async function finish(
     checks: [],
     state: 'ready',
   };
-  const checks = [
-    ...schema.checks,
-    ...builder.leftOut(),
-    ...(await checkPlan(new PlanStore(home), plan, parent, comparison)),
-  ];
-  const checked = { ...plan, checks };
+  const left = [...schema.checks, ...builder.leftOut()];
+  const checks = [...left, ...(await checkPlan(new PlanStore(home), plan, parent, comparison))];
+  const leftOut = left.map(({ detail }) => detail);
+  const checked = { ...plan, checks, ...(leftOut.length === 0 ? {} : { leftOut }) };
   await new PlanStore(home).plans.insertOne(checked);
   return checked;
 }

@@ -31,11 +31,9 @@ export function planSchema(comparison: Comparison, selection: Selection, missing
   let conflicts = 0;
   for (const delta of [...deltas].sort((a, b) => rank(a) - rank(b))) {
     const needed = delta.type === 'collection' && delta.kind === 'added' && missing.has(delta.ns);
-    if (!needed && !selection.includesSchema(delta.ns)) continue;
-    if (delta.conflict) {
-      conflicts += 1;
-      continue;
-    }
+    const choice = needed ? 'branch' : selection.chooseSchema(delta);
+    if (choice === 'undecided') conflicts += 1;
+    if (choice !== 'branch') continue;
     const step = isCarried(comparison, delta) ? stepOf({ ...delta, ns: parentName(comparison, delta) }) : undefined;
     if (step) steps.push(step);
     else {

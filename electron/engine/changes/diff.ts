@@ -89,7 +89,7 @@ export async function computeDiff(home: Home, branch: Side, parent: Side, query:
     }
   }
   const deltas = compareSchema(comparison.base, comparison.parentCatalog, comparison.branchCatalog);
-  const wanted = deltas.filter((delta) => selection.includesSchema(delta.ns));
+  const wanted = deltas.filter((delta) => selection.includesSchema(delta));
   const schema = await Promise.all(wanted.map((delta) => withCount(comparison, delta)));
   const gaps = await openGaps(home, branch);
   if (adminChanged) {

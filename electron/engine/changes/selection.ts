@@ -1,4 +1,4 @@
-import type { Decision, FieldPath, Target } from '../../../shared/api.ts';
+import type { ChangeKind, Decision, FieldPath, SchemaTarget, Target } from '../../../shared/api.ts';
 import { keyText } from '../../../shared/bson/key.ts';
 import { fromBase64, type BsonValue } from '../../../shared/bson/value.ts';
 import type { Choice, FieldDelta } from '../../../shared/changes/compare.ts';
@@ -18,8 +18,20 @@ export interface Place {
   readonly key: BsonValue;
 }
 
+/** Which schema item a delta is. */
+export interface SchemaPlace {
+  readonly type: NonNullable<SchemaTarget['type']>;
+  readonly kind: ChangeKind;
+  readonly ns: string;
+  readonly parentNs?: string | undefined;
+  readonly name?: string | undefined;
+  readonly conflict: boolean;
+}
+
 interface ParsedTarget {
   readonly ns: string;
+  /** Set where schema items alone are meant, never documents. */
+  readonly schema: SchemaTarget | undefined;
   /** {@link keyText}: numbers match as the server compares them. */
   readonly key: string | undefined;
   readonly path: FieldPath | undefined;
@@ -32,14 +44,17 @@ export class Selection {
   private readonly decisions: readonly { readonly target: ParsedTarget; readonly choice: Choice }[];
   readonly documentsOnly: boolean;
 
-  /** @throws ForkyardError `usage` where a decision names a branch that is neither side. */
+  /** @throws ForkyardError `usage` where a decision names a branch that is neither side, or edits a schema item. */
   constructor(input: SelectionInput, branchName: string, parentName: string) {
     this.only = input.only?.map(parse);
     this.except = input.except?.map(parse) ?? [];
-    this.decisions = (input.take ?? []).map(({ target, take }) => ({
-      target: parse(target),
-      choice: 'value' in take ? { value: fromBase64(take.value) } : sideOf(take.side, branchName, parentName),
-    }));
+    this.decisions = (input.take ?? []).map(({ target, take }) => {
+      if ('value' in take && target.schema) throw noEditedSchema(target.ns);
+      return {
+        target: parse(target),
+        choice: 'value' in take ? { value: fromBase64(take.value) } : sideOf(take.side, branchName, parentName),
+      };
+    });
     this.documentsOnly = input.documentsOnly ?? false;
   }
 
@@ -50,7 +65,7 @@ export class Selection {
 
   /** Whether anything of this collection can be wanted; lets whole collections be skipped. */
   touchesNamespace(ns: string): boolean {
-    return !this.only || this.only.some((target) => target.ns === ns);
+    return !this.only || this.only.some((target) => target.ns === ns && target.schema === undefined);
   }
 
   /** Whether anything of this document can be wanted. */
@@ -61,11 +76,23 @@ export class Selection {
     return wanted && !left;
   }
 
-  /** Whether schema changes of this collection are wanted. */
-  includesSchema(ns: string): boolean {
+  /** Whether this schema item is wanted. */
+  includesSchema(item: SchemaPlace): boolean {
     if (this.documentsOnly) return false;
-    const whole = (target: ParsedTarget) => target.ns === ns && target.key === undefined;
-    return (!this.only || this.only.some(whole)) && !this.except.some(whole);
+    const covers = (target: ParsedTarget) => coversSchema(target, item);
+    return (!this.only || this.only.some(covers)) && !this.except.some(covers);
+  }
+
+  /** What becomes of one schema item; the branch's unless the parent changed the same and nobody said how. */
+  chooseSchema(item: SchemaPlace): 'branch' | 'parent' | 'left out' | 'undecided' {
+    if (!this.includesSchema(item)) return 'left out';
+    // The one that names the item decides over the one that names its collection.
+    const decided = this.decisions
+      .filter(({ target }) => coversSchema(target, item))
+      .sort((a, b) => Number(a.target.schema !== undefined) - Number(b.target.schema !== undefined))
+      .at(-1)?.choice;
+    if (decided === 'branch' || decided === 'parent') return decided;
+    return item.conflict ? 'undecided' : 'branch';
   }
 
   /**
@@ -110,16 +137,33 @@ function sideOf(side: string, branchName: string, parentName: string): 'branch' 
   );
 }
 
+function noEditedSchema(ns: string): ForkyardError {
+  return new ForkyardError('usage', `A schema change of ${ns} is taken from one of the two sides, not edited.`, {
+    hint: 'Change it in one of the two branches and compare again.',
+  });
+}
+
 function parse(target: Target): ParsedTarget {
   return {
     ns: target.ns,
+    schema: target.schema,
     key: target.id === undefined ? undefined : keyText(fromBase64(target.id)),
     path: target.path,
   };
 }
 
-function isAt(target: ParsedTarget, place: Place): boolean {
-  return target.ns === place.ns || target.ns === place.parentNs;
+function isAt(target: ParsedTarget, place: Pick<Place, 'ns' | 'parentNs'>): boolean {
+  return target.schema === undefined && (target.ns === place.ns || target.ns === place.parentNs);
+}
+
+function coversSchema({ ns, schema, key }: ParsedTarget, item: SchemaPlace): boolean {
+  if (key !== undefined || (ns !== item.ns && ns !== item.parentNs)) return false;
+  if (!schema) return true;
+  return (
+    (schema.type ?? item.type) === item.type &&
+    (schema.kind ?? item.kind) === item.kind &&
+    (schema.name ?? item.name) === item.name
+  );
 }
 
 /** A segment of digits may be an index or a name: the pointer's text does not tell, so it matches both. */

@@ -50,6 +50,8 @@ export interface PlanRecord {
   readonly bytes: number;
   readonly schema: readonly SchemaStep[];
   readonly checks: readonly { readonly name: string; readonly ok: boolean; readonly detail: string }[];
+  /** What was wanted and is not carried over, a sentence each. */
+  readonly leftOut?: readonly string[];
   readonly state: 'ready' | 'applying' | 'applied' | 'stale' | 'partly';
   /** An undo uses the items of the plan it takes back, with both sides swapped. */
   readonly source?: { readonly plan: string; readonly reversed: boolean };

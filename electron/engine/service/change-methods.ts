@@ -222,7 +222,8 @@ async function apply({ workspace, emit }: Context, plan: PlanRecord, { signal }:
       hint: `Wake it with "forkyard wake ${plan.parentName}".`,
     });
   }
-  if (plan.items === 0 && plan.conflicts === 0 && !(await hasItems(workspace, plan))) return { applied: 0 };
+  const leftOut = plan.leftOut ? { leftOut: [...plan.leftOut] } : {};
+  if (plan.items === 0 && plan.conflicts === 0 && !(await hasItems(workspace, plan))) return { applied: 0, ...leftOut };
   const branch = await workspace.home.branches.findOne({ _id: plan.branchId });
   const history = branch ? new History(workspace.home, plan.branchId) : undefined;
   const onProgress = (done: number, total: number) => {
@@ -234,7 +235,7 @@ async function apply({ workspace, emit }: Context, plan: PlanRecord, { signal }:
   const record = entry === undefined ? null : await workspace.home.log.findOne({ _id: entry });
   if (record) workspace.options.onLog(record);
   workspace.options.onBranches();
-  return { applied, ...(entry === undefined ? {} : { entry }) };
+  return { applied, ...(entry === undefined ? {} : { entry }), ...leftOut };
 }
 
 /** A plan without a write may still hold decisions: conflicts decided for the parent. */
