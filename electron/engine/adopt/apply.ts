@@ -51,7 +51,7 @@ export async function applyPlan(context: ApplyContext, plan: PlanRecord): Promis
   });
   try {
     // What an adoption created last is taken away first, and the other way round.
-    if (plan.source?.reversed) {
+    if (plan.schemaLast) {
       await checkSchema(context.parent, plan.schema);
       const written = await applyDocuments(context, store, plan, session);
       await applySchema(context.parent, plan.schema).catch(async (error: unknown) => {

@@ -34,9 +34,9 @@ export async function recoverPlan(
     for await (const batch of store.items(plan, from, to))
       for (const item of batch) if (item.writes) covered.add(item.index);
   }
-  if (writes === covered.size && (writes > 0 || plan.source?.reversed === true)) {
+  if (writes === covered.size && (writes > 0 || plan.schemaLast === true)) {
     const whole =
-      !plan.source?.reversed ||
+      !plan.schemaLast ||
       (await resumeSchema(parent, plan.schema).then(
         () => true,
         () => false,
@@ -50,7 +50,7 @@ export async function recoverPlan(
   for (const { from, to } of [...committed].reverse()) {
     if (!(await takeBackRange(store, plan, parent, from, to))) outcome = 'partly applied';
   }
-  if (!plan.source?.reversed) await revertSchema(parent, plan.schema);
+  if (!plan.schemaLast) await revertSchema(parent, plan.schema);
   const state = outcome === 'not applied' ? 'ready' : 'partly';
   await store.plans.updateOne({ _id: plan._id }, { $set: { state } });
   return { plan: plan._id, outcome };

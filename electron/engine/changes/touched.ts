@@ -80,11 +80,15 @@ function hasAfter(change: ChangeRecord | undefined): boolean {
   );
 }
 
-function baseOf(change: ChangeRecord | undefined, parent: Uint8Array | undefined): Uint8Array | undefined {
+/**
+ * A document before its first change since the fork, given that change.
+ * @param parent what the parent has: where the record does not tell, that is the best there is
+ */
+export function baseOf(change: ChangeRecord | undefined, parent: Uint8Array | undefined): Uint8Array | undefined {
   if (change?.op === 'insert' || change?.op === 'import') return undefined;
   if (change?.before) return change.before;
   if (change?.detail?.['created'] === true) return undefined;
-  // Unknown (the namespace is marked as a gap): as the parent has it is the best there is.
+  // Unknown: the namespace is marked as a gap.
   return parent;
 }
 

@@ -53,8 +53,8 @@ export interface PlanRecord {
   /** What was wanted and is not carried over, a sentence each. */
   readonly leftOut?: readonly string[];
   readonly state: 'ready' | 'applying' | 'applied' | 'stale' | 'partly';
-  /** An undo uses the items of the plan it takes back, with both sides swapped. */
-  readonly source?: { readonly plan: string; readonly reversed: boolean };
+  /** Documents are written before the schema: what an adoption created last is taken away first. */
+  readonly schemaLast?: boolean;
   /** The entry that this plan takes back. */
   readonly undoes?: string;
   /** While applying: the transactions that may have been committed, in order. `lsid.id` hex and number, with their items. */
@@ -100,8 +100,7 @@ export class PlanStore {
   }
 
   /** A plan's items with `from <= index < to`, as it applies them, a batch at a time. */
-  async *items(plan: Pick<PlanRecord, '_id' | 'source'>, from = 0, to = maxIndex): AsyncGenerator<PlanItemRecord[]> {
-    const { plan: owner, reversed } = plan.source ?? { plan: plan._id, reversed: false };
+  async *items({ _id: owner }: Pick<PlanRecord, '_id'>, from = 0, to = maxIndex): AsyncGenerator<PlanItemRecord[]> {
     const query = {
       collection: `items_${owner}`,
       filter: { _id: { $gte: from, $lt: to } },
@@ -109,8 +108,7 @@ export class PlanStore {
       batchSize: 1_000,
     };
     for await (const batch of rawFind(this.home.plans, query)) {
-      const items = await Promise.all(batch.map((bytes) => this.decodeItem(owner, bytes)));
-      yield reversed ? items.map(reverse) : items;
+      yield await Promise.all(batch.map((bytes) => this.decodeItem(owner, bytes)));
     }
   }
 

@@ -4,7 +4,7 @@ import { ForkyardError } from '../../../shared/errors.ts';
 import { applyPlan } from '../adopt/apply.ts';
 import { mongoshText } from '../adopt/mongosh.ts';
 import { createPlan } from '../adopt/plan.ts';
-import { createUndoPlan } from '../adopt/undo.ts';
+import { createUndoPlan, undoablePlan } from '../adopt/undo.ts';
 import type { LocalBranch } from '../branches/local-branch.ts';
 import { computeDiff, openComparison } from '../changes/diff.ts';
 import type { SelectionInput } from '../changes/selection.ts';
@@ -197,8 +197,14 @@ export const changeMethods: Methods<
   },
 
   async 'log.undo'(context, { entry }, call) {
-    const plan = await createUndoPlan(context.workspace.home, entry);
-    return apply(context, plan, call);
+    const { workspace } = context;
+    const plan = await undoablePlan(workspace.home, entry);
+    const history = await historyOf(context, plan);
+    return apply(
+      context,
+      await createUndoPlan(workspace.home, parentOf(context, plan), history, { entry, plan }),
+      call,
+    );
   },
 };
 
@@ -215,17 +221,27 @@ async function requirePlan(store: PlanStore, id: string): Promise<PlanRecord> {
   throw new ForkyardError('unknown_plan', `There is no plan ${id}.`, { hint: 'Make one with "forkyard plan BRANCH".' });
 }
 
-async function apply({ workspace, emit }: Context, plan: PlanRecord, { signal }: CallContext, job?: string) {
+/** The branch that a plan is applied to. */
+function parentOf({ workspace }: Context, plan: PlanRecord): LocalBranch {
   const parent = workspace.live.get(plan.parentId);
-  if (!parent) {
-    throw new ForkyardError('branch_not_live', `${plan.parentName} does not run, so nothing can be applied to it.`, {
-      hint: `Wake it with "forkyard wake ${plan.parentName}".`,
-    });
-  }
+  if (parent) return parent;
+  throw new ForkyardError('branch_not_live', `${plan.parentName} does not run, so nothing can be applied to it.`, {
+    hint: `Wake it with "forkyard wake ${plan.parentName}".`,
+  });
+}
+
+/** The adopted branch's history, while there is one. */
+async function historyOf({ workspace }: Context, plan: PlanRecord): Promise<History | undefined> {
+  const branch = await workspace.home.branches.findOne({ _id: plan.branchId });
+  return branch ? new History(workspace.home, plan.branchId) : undefined;
+}
+
+async function apply(context: Context, plan: PlanRecord, { signal }: CallContext, job?: string) {
+  const { workspace, emit } = context;
+  const parent = parentOf(context, plan);
   const leftOut = plan.leftOut ? { leftOut: [...plan.leftOut] } : {};
   if (plan.items === 0 && plan.conflicts === 0 && !(await hasItems(workspace, plan))) return { applied: 0, ...leftOut };
-  const branch = await workspace.home.branches.findOne({ _id: plan.branchId });
-  const history = branch ? new History(workspace.home, plan.branchId) : undefined;
+  const history = await historyOf(context, plan);
   const onProgress = (done: number, total: number) => {
     if (job !== undefined) emit({ type: 'progress', job, text: `${done} of ${total} changes`, done, total });
   };
