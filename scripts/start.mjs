@@ -4,6 +4,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, statfsSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { canReachElectron } from './vendor.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const args = process.argv.slice(2);
@@ -49,7 +50,7 @@ function install(folder) {
     console.error(`Electron's installer needs Node ${wanted} or newer; this is ${process.versions.node}.`);
     return false;
   }
-  if (!canReachVendor()) {
+  if (!canReachElectron()) {
     console.error('The place where Electron is downloaded from does not answer.');
     return false;
   }
@@ -58,13 +59,6 @@ function install(folder) {
     stdio: ['ignore', 'ignore', 'inherit'],
   });
   return status === 0;
-}
-
-/** Five seconds to connect; the download itself may take its time. */
-function canReachVendor() {
-  const url = process.env.ELECTRON_MIRROR ?? 'https://github.com/electron/electron/releases';
-  const probe = `fetch(${JSON.stringify(url)}, { method: 'HEAD', signal: AbortSignal.timeout(5000) }).then(() => process.exit(0), () => process.exit(1))`;
-  return spawnSync(process.execPath, ['-e', probe], { stdio: 'ignore', timeout: 10_000 }).status === 0;
 }
 
 function isOlder(version, wanted) {
