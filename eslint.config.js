@@ -15,6 +15,7 @@ const rooms = [
   { type: 'changes', pattern: 'electron/engine/changes/**' },
   { type: 'adopt', pattern: 'electron/engine/adopt/**' },
   { type: 'transfer', pattern: 'electron/engine/transfer/**' },
+  { type: 'browse', pattern: 'electron/engine/browse/**' },
   { type: 'branches', pattern: 'electron/engine/branches/**' },
   { type: 'service', pattern: 'electron/engine/service/**' },
   { type: 'local', pattern: 'electron/local/**' },
@@ -34,8 +35,9 @@ const allowed = {
   changes: ['changes', 'capture', 'home', 'mongod', 'shared'],
   adopt: ['adopt', 'changes', 'capture', 'home', 'mongod', 'shared'],
   transfer: ['transfer', 'mongod', 'shared'],
+  browse: ['browse', 'mongod', 'shared'],
   branches: ['branches', 'transfer', 'adopt', 'changes', 'capture', 'home', 'mongod', 'shared'],
-  service: ['service', 'branches', 'transfer', 'adopt', 'changes', 'capture', 'home', 'mongod', 'shared'],
+  service: ['service', 'branches', 'browse', 'transfer', 'adopt', 'changes', 'capture', 'home', 'mongod', 'shared'],
   local: ['local', 'shared'],
   // The lock tells processes apart by the same rule as the servers' reaping.
   server: ['server', 'service', 'mongod', 'local', 'shared'],

@@ -249,6 +249,23 @@ const Applied = z.object({
   leftOut: z.array(z.string()).optional(),
 });
 
+/** A collection, view or time-series collection as the Data tab lists it. */
+export const CollectionInfo = z.object({
+  ns: Namespace,
+  name: z.string(),
+  type: z.enum(['collection', 'view', 'timeseries']),
+  /** Estimated, as the server counts without looking; left out for views and time-series collections. */
+  documents: z.number().int().optional(),
+  /** Uncompressed, without indexes; left out for views. */
+  sizeBytes: z.number().int().optional(),
+  /** `spec` is the server's whole specification (`key`, `name`, `unique`, …). */
+  indexes: z.array(z.object({ name: z.string(), spec: Bson, sizeBytes: z.number().int().optional() })),
+  /** Its create options, the validator among them; of a view `viewOn` and `pipeline`. */
+  options: Bson,
+  validator: Bson.optional(),
+});
+export type CollectionInfo = z.infer<typeof CollectionInfo>;
+
 export const Status = z.object({
   version: z.string(),
   pid: z.number().int(),
@@ -334,6 +351,29 @@ export const api = {
     }),
   ),
 
+  /** Everything a live branch holds, by name; `admin`, `local`, `config` and the server's own collections left out. */
+  'data.collections': method(
+    z.object({ branch: z.string() }),
+    z.object({ databases: z.array(z.object({ name: z.string(), collections: z.array(CollectionInfo) })) }),
+  ),
+  /**
+   * A page of a collection's documents, read-only. `filter` and `sort` are text in shell notation or Extended JSON; errors
+   * `query_invalid` (`details: {what, line, column}` where it cannot be read), `query_refused`, `query_slow`. Without both,
+   * documents come by `_id`. `after` is the `next` of the page before. A page may hold fewer than `limit` large documents.
+   */
+  'data.documents': method(
+    z.object({
+      branch: z.string(),
+      ns: Namespace,
+      filter: z.string().max(100_000).optional(),
+      sort: z.string().max(10_000).optional(),
+      skip: z.number().int().nonnegative().optional(),
+      after: z.string().optional(),
+      limit: z.number().int().positive().max(1000).optional(),
+    }),
+    z.object({ documents: z.array(Bson), next: z.string().optional() }),
+  ),
+
   /**
    * A page of history, ascending, `after` exclusive. With `waitMs` it answers as soon as there is something after `after`
    * (long poll): this is how a feed follows. With `before` it pages backwards from there (exclusive), still ascending.
@@ -370,7 +410,7 @@ export const api = {
     }),
     Diff,
   ),
-  /** The three whole sides of one touched document. */
+  /** The three whole sides of one document. One that the branch never touched has its own bytes as base, and no `change`. */
   'diff.document': method(
     z.object({ branch: z.string(), ns: Namespace, id: Bson }),
     z.object({

@@ -72,6 +72,20 @@ export async function readSides(comparison: Comparison, rows: readonly TouchedRe
   });
 }
 
+/** The sides of a document that the branch never touched: what it has is what it had at the fork. */
+export async function readUntouched(
+  { branch, parent, base, branchCatalog, parentCatalog }: Comparison,
+  ns: string,
+  key: BsonValue,
+): Promise<Pick<TouchedDocument, 'base' | 'parent' | 'branch'>> {
+  const collection = branchCatalog.byNamespace.get(ns);
+  const parentNs = collection?.uuid ? parentCollection(collection.uuid, base, parentCatalog, branchCatalog)?.ns : ns;
+  const read = async (side: Side, at: string | undefined) =>
+    at === undefined ? undefined : (await readByKey(side, at, [key])).get(keyText(key));
+  const [mine, theirs] = await Promise.all([read(branch, collection?.ns), read(parent, parentNs)]);
+  return { base: mine, parent: theirs, branch: mine };
+}
+
 /** Whether the change tells what it left: an import keeps keys only, a gap's image may be missing. */
 function hasAfter(change: ChangeRecord | undefined): boolean {
   return (

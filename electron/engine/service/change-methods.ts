@@ -9,10 +9,10 @@ import type { LocalBranch } from '../branches/local-branch.ts';
 import { computeDiff, openComparison } from '../changes/diff.ts';
 import type { SelectionInput } from '../changes/selection.ts';
 import { settleNow } from '../changes/side.ts';
-import { readSides, splitNamespace, uuidText } from '../changes/touched.ts';
+import { readSides, readUntouched, splitNamespace, uuidText } from '../changes/touched.ts';
 import { History, touchedId } from '../home/history.ts';
 import { PlanStore, type PlanItemRecord, type PlanRecord } from '../home/plans.ts';
-import { presentChange, presentDiff, presentDocument, presentLog } from './present.ts';
+import { presentChange, presentDiff, presentDocument, presentLog, presentSides } from './present.ts';
 import type { CallContext } from './contract.ts';
 import type { Context, Methods } from './service.ts';
 
@@ -102,22 +102,19 @@ export const changeMethods: Methods<
     const branch = await workspace.branch(name);
     const parent = await workspace.parentOf(branch);
     const { comparison } = await openComparison(workspace.home, branch, parent);
+    const key = fromBase64(id);
     const uuid = comparison.branchCatalog.byNamespace.get(ns)?.uuid;
     const row =
-      uuid === undefined
-        ? undefined
-        : await branch.history.touchedRow(touchedId(Buffer.from(uuid, 'hex'), fromBase64(id)));
-    if (!row) return { writes: { count: 0, actors: [] } };
-    const [sides] = await readSides(comparison, [row]);
-    if (!sides) return { writes: { count: 0, actors: [] } };
+      uuid === undefined ? undefined : await branch.history.touchedRow(touchedId(Buffer.from(uuid, 'hex'), key));
+    const [sides] = row ? await readSides(comparison, [row]) : [];
+    if (!row || !sides)
+      return { ...presentSides(await readUntouched(comparison, ns, key)), writes: { count: 0, actors: [] } };
     const writes = await branch.history.ofDocument(row.uuid, row.key, 1_000);
     const delta = compareDocument(sides);
     const lastAt = writes.at(-1)?.wall.toISOString();
     return {
       ...(delta ? { change: presentDocument({ ns, key: row.key, ...delta, sides }) } : {}),
-      ...(sides.base ? { base: toBase64(documentValue(sides.base)) } : {}),
-      ...(sides.parent ? { parent: toBase64(documentValue(sides.parent)) } : {}),
-      ...(sides.branch ? { branch: toBase64(documentValue(sides.branch)) } : {}),
+      ...presentSides(sides),
       writes: {
         count: writes.length,
         ...(lastAt === undefined ? {} : { lastAt }),

@@ -59,6 +59,19 @@ export function presentDocument(diff: DocumentDiff): DocumentChange {
   };
 }
 
+/** Whole documents; a side that has none is left out. */
+export function presentSides(sides: {
+  readonly base: Uint8Array | undefined;
+  readonly parent: Uint8Array | undefined;
+  readonly branch: Uint8Array | undefined;
+}): Pick<Output<'diff.document'>, 'base' | 'parent' | 'branch'> {
+  return {
+    ...value('base', sides.base && documentValue(sides.base)),
+    ...value('parent', sides.parent && documentValue(sides.parent)),
+    ...value('branch', sides.branch && documentValue(sides.branch)),
+  };
+}
+
 function presentField(field: FieldDelta): DocumentChange['fields'][number] {
   return {
     path: [...field.path],

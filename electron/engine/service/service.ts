@@ -7,6 +7,7 @@ import { settleGaps, type GapSettling } from '../branches/settle-gaps.ts';
 import type { CallContext, Engine, EngineOptions } from './contract.ts';
 import { branchMethods } from './branch-methods.ts';
 import { changeMethods } from './change-methods.ts';
+import { dataMethods } from './data-methods.ts';
 import { engineMethods } from './engine-methods.ts';
 import { presentLog } from './present.ts';
 
@@ -100,7 +101,7 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
       await workspace.close();
     })());
   const context: Context = { workspace, rows, sweep, mongod, options, waiters, gaps, emit, stop };
-  const methods: Methods = { ...engineMethods, ...branchMethods, ...changeMethods };
+  const methods: Methods = { ...engineMethods, ...branchMethods, ...changeMethods, ...dataMethods };
   return {
     call: (method, input, call) => methods[method](context, input as never, call) as Promise<never>,
     onEvent: (listener) => {
