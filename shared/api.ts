@@ -279,6 +279,38 @@ export const Status = z.object({
 });
 export type Status = z.infer<typeof Status>;
 
+/** One credential of a branch and what came of it. */
+export const ActorRow = z.object({
+  actor: z.string(),
+  user: z.string(),
+  access: AccessLevel,
+  /** Open connections that have signed in with it. */
+  connections: z.number().int(),
+  lastWriteAt: Time.optional(),
+  /** Among the branch's newest 20,000 writes. */
+  writes: z.object({ added: z.number().int(), modified: z.number().int(), removed: z.number().int() }),
+});
+export type ActorRow = z.infer<typeof ActorRow>;
+
+/** What a person sets for a workspace. */
+const WorkspaceSettings = z.object({
+  /** Path of the mongod to use; left out = found by Forkyard. */
+  mongod: z.string().optional(),
+  /** Cache of each branch's server, MB; a mongod takes no less than 256. */
+  cacheMB: z.number().int().min(256).max(65_536),
+  /** Life of a sandbox that is forked without one, milliseconds; null keeps it. */
+  defaultTtlMs: z.number().int().positive().nullable(),
+});
+export const SettingsState = z.object({
+  settings: WorkspaceSettings,
+  /** The mongod in use, and what its choice came from. */
+  mongod: z.object({ version: z.string(), path: z.string(), source: z.string() }),
+  /** True where `FORKYARD_MONGOD` goes before the setting. */
+  mongodByEnvironment: z.boolean(),
+  data: z.string(),
+});
+export type SettingsState = z.infer<typeof SettingsState>;
+
 const method = <I extends z.ZodType, O extends z.ZodType>(input: I, output: O) => ({ input, output });
 
 export const api = {
@@ -288,7 +320,16 @@ export const api = {
     z.object({ port: z.number().int().min(0).max(65535).optional() }),
     z.object({ url: z.string(), pid: z.number().int(), data: z.string() }),
   ),
+  /** Versions, states, sizes and the log's end as a text for a bug report: no data, no credentials, no names of people's own. */
+  'engine.diagnostics': method(z.object({}), z.object({ text: z.string() })),
   'engine.stop': method(z.object({}), z.object({ stopped: z.boolean() })),
+
+  'settings.get': method(z.object({}), SettingsState),
+  /** Changes what is given. `mongod: null` lets Forkyard find one again; another mongod is used from the next start on. */
+  'settings.set': method(
+    WorkspaceSettings.partial().extend({ mongod: z.string().min(1).nullable().optional() }),
+    SettingsState,
+  ),
 
   'branches.list': method(z.object({ all: z.boolean().optional() }), z.array(BranchRow)),
   'branches.fork': method(
@@ -314,6 +355,33 @@ export const api = {
     z.object({ branch: z.string(), actor: z.string().optional() }),
     z.object({ uri: z.string(), actor: z.string() }),
   ),
+  /** Connects as a program would that has nothing but the connection string. */
+  'branches.test': method(
+    z.object({ branch: z.string(), actor: z.string().optional() }),
+    z.object({
+      actor: z.string(),
+      access: AccessLevel,
+      ms: z.number(),
+      version: z.string(),
+      databases: z.array(z.string()),
+    }),
+  ),
+  'actors.list': method(z.object({ branch: z.string() }), z.array(ActorRow)),
+  'actors.add': method(
+    z.object({ branch: z.string(), actor: z.string().min(1).max(200), access: AccessLevel.optional() }),
+    z.object({ uri: z.string(), actor: z.string(), user: z.string(), access: AccessLevel }),
+  ),
+  /** Another access level under the same URI. */
+  'actors.access': method(
+    z.object({ branch: z.string(), actor: z.string(), access: AccessLevel }),
+    z.object({ actor: z.string(), access: AccessLevel }),
+  ),
+  /** A new password; the old one is refused at once, on open connections too. */
+  'actors.renew': method(
+    z.object({ branch: z.string(), actor: z.string() }),
+    z.object({ uri: z.string(), actor: z.string() }),
+  ),
+  'actors.remove': method(z.object({ branch: z.string(), actor: z.string() }), z.object({ actor: z.string() })),
   'branches.discard': method(
     z.object({ branch: z.string(), now: z.boolean().optional() }),
     z.object({ branch: Branch, trashedUntil: Time.optional() }),
@@ -327,7 +395,15 @@ export const api = {
   'branches.wake': method(z.object({ branch: z.string() }), z.object({ branch: Branch })),
 
   /**
-   * Imports into a branch. `source` is a `sample:` name, a MongoDB URI, or an absolute path of a file.
+   * Hands a file over piece by piece, for a window that knows no path of it. The first call names the file and answers
+   * the `source` that the next ones and the import name; it is gone once it was imported.
+   */
+  'transfer.upload': method(
+    z.object({ name: z.string().max(1_000), source: z.string().optional(), bytes: z.base64() }),
+    z.object({ source: z.string() }),
+  ),
+  /**
+   * Imports into a branch. `source` is a `sample:` name, a MongoDB URI, an absolute path of a file, or an upload.
    * Progress comes as `progress` events that carry `job`.
    */
   'transfer.import': method(

@@ -2,6 +2,7 @@ import { useEffect, useMemo, useRef, useState } from 'react';
 import type { AccessLevel, BranchRow, Output } from '../../shared/api.ts';
 import { errorBody } from '../../shared/errors.ts';
 import type { ErrorBody } from '../../shared/errors.ts';
+import { accessHints, accessNames } from '../connect/access.ts';
 import { copyText } from '../shell/clipboard.ts';
 import { Button, Segments } from '../shell/controls.tsx';
 import { Dialog, ErrorNote } from '../shell/dialog.tsx';
@@ -19,11 +20,6 @@ const hourMs = 3_600_000;
 const lives = { hour: hourMs, day: 24 * hourMs, week: 7 * 24 * hourMs, keep: null } as const;
 type Life = keyof typeof lives;
 
-const accessHints: Readonly<Record<AccessLevel, string>> = {
-  schema: 'Documents, indexes, validators, whole databases. No users, no oplog, no shutdown.',
-  readWrite: 'Documents and indexes. No validators, no dropping of databases.',
-  read: 'Nothing can be written.',
-};
 const actorKey = 'forkyard.actor';
 
 type Forked = Output<'branches.fork'>;
@@ -166,11 +162,7 @@ function ForkForm({
           label="Access"
           value={access}
           onChange={setAccess}
-          choices={[
-            { value: 'schema', label: 'Schema too' },
-            { value: 'readWrite', label: 'Read & write' },
-            { value: 'read', label: 'Read only' },
-          ]}
+          choices={(['schema', 'readWrite', 'read'] as const).map((value) => ({ value, label: accessNames[value] }))}
         />
         <p className="hint">{accessHints[access]}</p>
         <label htmlFor="fork-actor">First actor</label>

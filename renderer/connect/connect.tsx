@@ -12,12 +12,14 @@ import { Actor } from '../shell/marks.tsx';
 import { Pick } from '../shell/menu.tsx';
 import { hasEnded } from '../store/app.ts';
 import { call, isConnectionLoss } from '../store/engine.ts';
+import { Actors } from './actors.tsx';
+import { ConnectionTest } from './connection-test.tsx';
 import { hidePassword, withoutPassword } from './uri.ts';
 import { UriLine } from './uri-line.tsx';
 import './connect.css';
 
 interface HandOut {
-  readonly kind: SnippetKind;
+  readonly kind: SnippetKind | 'uri';
   readonly title: string;
   /** Where it goes. */
   readonly where: string;
@@ -28,6 +30,12 @@ const groups: readonly { readonly title: string; readonly handOuts: readonly Han
   {
     title: 'Connection',
     handOuts: [
+      {
+        kind: 'uri',
+        title: 'URI',
+        where: 'One line for anything that speaks MongoDB',
+        note: 'Works with every driver. It stays the same through sleep, waking and coming back.',
+      },
       { kind: 'env', title: '.env', where: 'Append to .env', note: 'Most frameworks read MONGODB_URI.' },
       {
         kind: 'mongosh',
@@ -82,7 +90,10 @@ export function Connect({ branch }: { readonly branch: BranchRow }) {
   const [actor, setActor] = useState<string>();
   const [answer, setAnswer] = useState<Answer>();
   const [error, setError] = useState<ErrorBody>();
+  /** Grows when a credential was changed: its connection string is asked for again. */
+  const [asked, setAsked] = useState(0);
   const ended = hasEnded(branch);
+  const known = branch.actors.join('\n');
   useEffect(() => {
     if (ended) return;
     const stop = new AbortController();
@@ -96,13 +107,16 @@ export function Connect({ branch }: { readonly branch: BranchRow }) {
         setError(undefined);
       },
       (failure: unknown) => {
-        if (!isConnectionLoss(failure)) setError(errorBody(failure));
+        if (isConnectionLoss(failure)) return;
+        // An actor that was taken away: the first one is shown again.
+        if (actor !== undefined && !known.includes(actor)) setActor(undefined);
+        else setError(errorBody(failure));
       },
     );
     return () => {
       stop.abort();
     };
-  }, [branch.name, branch.state, actor, ended]);
+  }, [branch.name, branch.state, actor, known, asked, ended]);
 
   if (ended) {
     return (
@@ -127,13 +141,17 @@ export function Connect({ branch }: { readonly branch: BranchRow }) {
           <h2>Connection string for</h2>
           <ActorPick branch={branch} actor={answer.actor} onChange={setActor} />
           <span className="push" />
-          {branch.parent === undefined ? (
-            <span className="note c-mod">This is main itself: what is written through it is not in a sandbox.</span>
-          ) : null}
+          <ConnectionTest key={`${branch.state} ${answer.uri}`} branch={branch} actor={answer.actor} />
         </div>
         <UriLine uri={answer.uri} keys="mod+shift+c" />
+        {branch.parent === undefined ? (
+          <p className="note c-mod connect-main">
+            This is main itself: what is written through it is not in a sandbox.
+          </p>
+        ) : null}
       </div>
       <Snippets branch={branch} answer={answer} />
+      <Actors branch={branch} onChanged={() => setAsked((times) => times + 1)} />
     </div>
   );
 }
@@ -201,18 +219,15 @@ function SnippetBody({
   readonly handOut: HandOut;
 }) {
   const { kind, title, where, note } = handOut;
-  const text = snippet(kind, { uri: answer.uri, branch: branch.name });
+  const textFor = (uri: string) => (kind === 'uri' ? uri : snippet(kind, { uri, branch: branch.name }));
+  const text = textFor(answer.uri);
   return (
     <>
       <div className="snip-head">
         <b>{title}</b>
         <span className="soft">{where}</span>
         <span className="push" />
-        <CopyButton
-          look="bare"
-          label={`${title} without password`}
-          text={() => snippet(kind, { uri: withoutPassword(answer.uri), branch: branch.name })}
-        >
+        <CopyButton look="bare" label={`${title} without password`} text={() => textFor(withoutPassword(answer.uri))}>
           Copy without password
         </CopyButton>
         <CopyButton label={title} text={() => text}>

@@ -1,6 +1,8 @@
 import { DiscardDialog } from '../branches/discard-dialog.tsx';
 import { ForkDialog } from '../branches/fork-dialog.tsx';
+import { ActorDialog } from '../connect/actor-dialog.tsx';
 import { PlanDialog } from '../review/plan-dialog.tsx';
+import { SettingsDialog } from '../settings/settings-dialog.tsx';
 import { ImportDialog } from '../start/import-dialog.tsx';
 import { useApp } from '../store/app.ts';
 import { Palette } from './palette.tsx';
@@ -17,6 +19,10 @@ export function Dialogs() {
       return <DiscardDialog id={dialog.branch} />;
     case 'adopt':
       return <PlanDialog id={dialog.branch} />;
+    case 'actor':
+      return <ActorDialog id={dialog.branch} />;
+    case 'settings':
+      return <SettingsDialog />;
     case 'import':
       return <ImportDialog />;
     case 'commands':

@@ -76,6 +76,15 @@ const drawings = {
   ),
   'eye-off': <path d="M1.75 8S4 3.75 8 3.75 14.25 8 14.25 8 12 12.25 8 12.25 1.75 8 1.75 8zM3 13L13 3" />,
   'buffer-stop': <path d="M8 13.5V6M3.5 6h9M3.5 3.5h9" />,
+  plus: <path d="M8 3v10M3 8h10" />,
+  sliders: (
+    <>
+      <path d="M2.5 5h5M11.5 5h2M2.5 11h2M8.5 11h5" />
+      <circle cx="9.5" cy="5" r="2" />
+      <circle cx="6.5" cy="11" r="2" />
+    </>
+  ),
+  moon: <path d="M12.5 9.8A5.25 5.25 0 0 1 6.2 3.5a5.25 5.25 0 1 0 6.3 6.3z" />,
   filter: <path d="M2.5 4.5h11M4.5 8h7M6.5 11.5h3" />,
   enter: <path d="M13 4v3.5a1.5 1.5 0 0 1-1.5 1.5H3.5M6.25 6.25L3.5 9l2.75 2.75" />,
 } satisfies Record<string, ReactNode>;

@@ -18,6 +18,15 @@ export function StatusLine() {
         <button type="button" className="status-button" onClick={() => runCommand(commands.palette)}>
           Commands {shortcutText('mod+k')}
         </button>
+        <button
+          type="button"
+          className="status-button"
+          aria-label="Settings"
+          title={`Settings, ${shortcutText('mod+,')}`}
+          onClick={() => runCommand(commands.settings)}
+        >
+          <Icon name="sliders" small />
+        </button>
         <ThemeButton />
       </span>
     </footer>

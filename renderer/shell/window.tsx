@@ -7,6 +7,7 @@ import { Dialogs } from './dialogs.tsx';
 import { BranchHead } from './head.tsx';
 import { isTyping, matches } from './keyboard.ts';
 import { Refused } from './refused.tsx';
+import { useSingleKeys } from './single-keys.ts';
 import { StatusLine } from './status-line.tsx';
 import { BranchTabs } from './tabs.tsx';
 import { ToastPlace } from './toast.tsx';
@@ -68,7 +69,7 @@ function useShortcuts(): void {
       for (const command of allCommands) {
         const pressed = command.keys.find((keys) => matches(event, keys));
         if (pressed === undefined || !command.enabled(branch, app)) continue;
-        if (!pressed.includes('+') && (isTyping(event) || isOnControl(event))) return;
+        if (!pressed.includes('+') && (isTyping(event) || isOnControl(event) || !useSingleKeys.getState().on)) return;
         event.preventDefault();
         runCommand(command, branch);
         return;

@@ -10,6 +10,8 @@ export type OpenDialog =
   | { readonly kind: 'fork'; readonly from: string }
   | { readonly kind: 'discard'; readonly branch: string }
   | { readonly kind: 'adopt'; readonly branch: string }
+  | { readonly kind: 'actor'; readonly branch: string }
+  | { readonly kind: 'settings' }
   | { readonly kind: 'import' }
   | { readonly kind: 'commands' };
 

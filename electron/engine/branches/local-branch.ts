@@ -20,6 +20,8 @@ import type { Turns } from './turns.ts';
 export interface Yard {
   readonly data: string;
   readonly binary: string;
+  /** Cache of a server that is started now, MB. */
+  readonly cacheMB: () => number;
   readonly credentials: EngineCredentials;
   readonly home: Home;
   readonly guard: LockGuard;
@@ -136,6 +138,7 @@ export async function startBranchServer(
     binary: yard.binary,
     folder: branchFolder(yard.data, record._id),
     preferredPort: record.port,
+    cacheGB: yard.cacheMB() / 1024,
     ttl: record.ttlIndexes,
     signal,
   });

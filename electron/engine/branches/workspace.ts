@@ -30,6 +30,8 @@ import { Turns } from './turns.ts';
 export interface WorkspaceOptions {
   readonly data: string;
   readonly binary: string;
+  /** Cache of a server that is started now, MB. */
+  readonly cacheMB: () => number;
   readonly log: (line: string) => void;
   /** A branch's history grew. */
   readonly onChanges: (branchId: string, seq: number) => void;
@@ -73,6 +75,7 @@ export class Workspace implements Yard {
     this.guard = new GuardProcess(credentials);
   }
 
+  readonly cacheMB = (): number => this.options.cacheMB();
   readonly log = (line: string): void => this.options.log(line);
   readonly onChanges = (branchId: string, seq: number): void => this.options.onChanges(branchId, seq);
 

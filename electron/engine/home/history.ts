@@ -29,6 +29,14 @@ interface StateDocument {
   clusterTime: Timestamp;
 }
 
+/** What one actor wrote. */
+interface ActorWrites {
+  readonly lastAt: Date;
+  readonly added: number;
+  readonly modified: number;
+  readonly removed: number;
+}
+
 /** An imported document: touched by the import's entry, without images. */
 export interface ImportedKey {
   /** The import's sequence. */
@@ -323,6 +331,28 @@ export class History {
 
   async touchedCount(): Promise<number> {
     return this.touched.estimatedDocumentCount();
+  }
+
+  /** What each actor wrote among the newest `limit` changes, and when last; changes whose author is not known are nobody's. */
+  async writesByActor(limit: number): Promise<Map<string, ActorWrites>> {
+    const counted = (...ops: string[]) => ({ $sum: { $cond: [{ $in: ['$o', ops] }, 1, 0] } });
+    const rows = await this.changes
+      .aggregate<ActorWrites & { _id: string }>([
+        { $sort: { _id: -1 } },
+        { $limit: limit },
+        { $match: { $expr: { $eq: [{ $type: '$c' }, 'string'] } } },
+        {
+          $group: {
+            _id: '$c',
+            lastAt: { $max: '$w' },
+            added: counted('insert'),
+            modified: counted('update', 'replace'),
+            removed: counted('delete'),
+          },
+        },
+      ])
+      .toArray();
+    return new Map(rows.map(({ _id, ...writes }) => [_id, writes]));
   }
 
   /** Distinct documents changed after `seq`, at most `limit` changes looked at. */

@@ -33,6 +33,19 @@ export async function createAccount(client: MongoClient, account: Account): Prom
   });
 }
 
+/** Takes the credential away: what its user is doing ends, and its connections are refused from the next operation on. */
+export async function dropAccount(client: MongoClient, account: Account): Promise<void> {
+  const admin = client.db('admin');
+  // While the user is known: afterwards the server cannot tell whose sessions are meant.
+  await admin.command({ killAllSessions: [{ user: account.user, db: 'admin' }] });
+  await admin.command({ dropUser: account.user });
+}
+
+/** Gives the user the rights of its access level, also on connections that are open. */
+export async function setAccess(client: MongoClient, account: Account): Promise<void> {
+  await client.db('admin').command({ updateUser: account.user, roles: roles[account.access] });
+}
+
 /** Drops every user that a clone inherited, but the engine's. */
 export async function dropInheritedAccounts(client: MongoClient, engineUser: string): Promise<void> {
   const users = await client

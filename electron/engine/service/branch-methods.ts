@@ -1,5 +1,5 @@
-import { toBase64 } from '../../../shared/bson/value.ts';
-import { ForkyardError } from '../../../shared/errors.ts';
+import { fromBase64, toBase64 } from '../../../shared/bson/value.ts';
+import { ensureActor } from '../branches/actors.ts';
 import { discard } from '../branches/discard.ts';
 import { extend, keep, wake } from '../branches/expiry.ts';
 import { fork } from '../branches/fork.ts';
@@ -7,10 +7,10 @@ import { importIntoBranch } from '../branches/import.ts';
 import { presentBranch } from '../branches/rows.ts';
 import { mainName, type Workspace } from '../branches/workspace.ts';
 import type { BranchRecord } from '../home/records.ts';
-import { connectionString, createAccount, newAccount } from '../mongod/accounts.ts';
+import { connectionString } from '../mongod/accounts.ts';
+import { isUpload } from '../transfer/uploads.ts';
 import type { Methods } from './service.ts';
 
-const defaultTtlMs = 60 * 60_000;
 const defaultActor = 'agent';
 
 export const branchMethods: Methods<
@@ -21,15 +21,16 @@ export const branchMethods: Methods<
   | 'branches.keep'
   | 'branches.extend'
   | 'branches.wake'
+  | 'transfer.upload'
   | 'transfer.import'
 > = {
   'branches.list': ({ rows }, { all = false }) => rows.list(all, true),
 
-  async 'branches.fork'({ workspace }, input) {
+  async 'branches.fork'({ workspace, settings }, input) {
     const result = await fork(workspace, {
       name: input.name,
       from: input.from ?? mainName,
-      ttlMs: input.ttlMs === undefined ? defaultTtlMs : input.ttlMs,
+      ttlMs: input.ttlMs === undefined ? settings.current.defaultTtlMs : input.ttlMs,
       access: input.access ?? 'schema',
       actor: input.actor ?? defaultActor,
       empty: input.empty ?? false,
@@ -47,21 +48,8 @@ export const branchMethods: Methods<
 
   async 'branches.uri'({ workspace }, { branch: name, actor }) {
     const branch = await workspace.branch(name);
-    const { accounts, access } = branch.record;
-    const known = actor === undefined ? accounts[0] : accounts.find((account) => account.actor === actor);
-    if (known) return { uri: connectionString(branch.server.port, known), actor: known.actor };
-    const account = newAccount(actor ?? defaultActor, access);
-    if (accounts.some(({ user }) => user === account.user)) {
-      throw new ForkyardError(
-        'name_taken',
-        `"${actor}" reads like another actor of ${name} as a user name (${account.user}).`,
-        {
-          hint: 'Choose a name that differs in letters or digits.',
-        },
-      );
-    }
-    await createAccount(branch.client, account);
-    await workspace.update(branch.record._id, { accounts: [...accounts, account] });
+    const first = actor === undefined ? branch.record.accounts[0] : undefined;
+    const account = first ?? (await ensureActor(workspace, branch, actor ?? defaultActor));
     return { uri: connectionString(branch.server.port, account), actor: account.actor };
   },
 
@@ -85,10 +73,17 @@ export const branchMethods: Methods<
     return { branch: await present(workspace, await wake(workspace, branch)) };
   },
 
-  async 'transfer.import'({ workspace, emit }, { source, into, db, collection, job }, { signal }) {
+  async 'transfer.upload'({ uploads }, { name, source: begun, bytes }) {
+    const source = begun ?? (await uploads.begin(name));
+    await uploads.append(source, fromBase64(bytes));
+    return { source };
+  },
+
+  async 'transfer.import'({ workspace, uploads, emit }, { source, into, db, collection, job }, { signal }) {
     const branch = await workspace.branch(into);
+    const uploaded = isUpload(source);
     const result = await importIntoBranch(workspace, branch, {
-      source,
+      source: uploaded ? uploads.path(source) : source,
       options: { db, collection },
       signal,
       onProgress: ({ text, done, total }) => {
@@ -101,7 +96,7 @@ export const branchMethods: Methods<
           ...(total === undefined ? {} : { total }),
         });
       },
-    });
+    }).finally(() => (uploaded ? uploads.remove(source) : undefined));
     return {
       collections: result.collections.map(({ ns, documents }) => ({ ns, documents })),
       problems: result.problems.map(({ ns, line, id, message }) => ({

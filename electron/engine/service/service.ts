@@ -5,11 +5,15 @@ import { BranchRows } from '../branches/rows.ts';
 import { Workspace } from '../branches/workspace.ts';
 import { settleGaps, type GapSettling } from '../branches/settle-gaps.ts';
 import type { CallContext, Engine, EngineOptions } from './contract.ts';
+import { SettingsFile } from '../home/settings.ts';
+import { Uploads } from '../transfer/uploads.ts';
+import { actorMethods } from './actor-methods.ts';
 import { branchMethods } from './branch-methods.ts';
 import { changeMethods } from './change-methods.ts';
 import { dataMethods } from './data-methods.ts';
 import { engineMethods } from './engine-methods.ts';
 import { presentLog } from './present.ts';
+import { settingsMethods } from './settings-methods.ts';
 
 /** What the methods work with. */
 export interface Context {
@@ -17,6 +21,8 @@ export interface Context {
   readonly rows: BranchRows;
   readonly sweep: ExpirySweep;
   readonly mongod: Mongod;
+  readonly settings: SettingsFile;
+  readonly uploads: Uploads;
   readonly options: EngineOptions;
   readonly waiters: ChangeWaiters;
   readonly gaps: GapSettling;
@@ -60,8 +66,13 @@ const branchesEveryMs = 1_000;
 
 /** Opens the data folder's workspace and answers the API. @throws ForkyardError where there is no usable mongod */
 export async function startEngine(options: EngineOptions): Promise<Engine> {
+  const settings = await SettingsFile.open(options.data, options.log);
+  const uploads = new Uploads(options.data);
+  await uploads.clear();
+  const named = settings.current.mongod;
   const mongod = await resolveMongod({
     dataDir: options.data,
+    ...(named === undefined ? {} : { explicit: named }),
     onProgress: ({ text }) => options.log(text),
   });
   const listeners = new Set<(event: Event) => void>();
@@ -76,6 +87,7 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
   const workspace = await Workspace.open({
     data: options.data,
     binary: mongod.path,
+    cacheMB: () => settings.current.cacheMB,
     log: options.log,
     onChanges: (branchId) => {
       waiters.notify(branchId);
@@ -100,8 +112,15 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
       await gaps.stop();
       await workspace.close();
     })());
-  const context: Context = { workspace, rows, sweep, mongod, options, waiters, gaps, emit, stop };
-  const methods: Methods = { ...engineMethods, ...branchMethods, ...changeMethods, ...dataMethods };
+  const context: Context = { workspace, rows, sweep, mongod, settings, uploads, options, waiters, gaps, emit, stop };
+  const methods: Methods = {
+    ...engineMethods,
+    ...settingsMethods,
+    ...actorMethods,
+    ...branchMethods,
+    ...changeMethods,
+    ...dataMethods,
+  };
   return {
     call: (method, input, call) => methods[method](context, input as never, call) as Promise<never>,
     onEvent: (listener) => {

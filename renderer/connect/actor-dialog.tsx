@@ -1,0 +1,101 @@
+import { useRef, useState } from 'react';
+import type { AccessLevel } from '../../shared/api.ts';
+import { errorBody } from '../../shared/errors.ts';
+import type { ErrorBody } from '../../shared/errors.ts';
+import { copyText } from '../shell/clipboard.ts';
+import { Button, Segments } from '../shell/controls.tsx';
+import { Dialog, ErrorNote } from '../shell/dialog.tsx';
+import { branchById, closeDialog, showToast, useApp } from '../store/app.ts';
+import { call } from '../store/engine.ts';
+import { accessHints, accessNames } from './access.ts';
+
+/** A credential of its own for one more program; ends on its copied URI. */
+export function ActorDialog({ id }: { readonly id: string }) {
+  const branch = useApp((app) => branchById(app, id));
+  const nameField = useRef<HTMLInputElement>(null);
+  const [name, setName] = useState('');
+  const [access, setAccess] = useState<AccessLevel>(branch?.access ?? 'schema');
+  const [error, setError] = useState<ErrorBody>();
+  const [busy, setBusy] = useState(false);
+  if (branch === undefined) return null;
+  const actor = name.trim();
+
+  const add = async (): Promise<void> => {
+    if (busy || actor === '') {
+      nameField.current?.focus();
+      return;
+    }
+    setBusy(true);
+    setError(undefined);
+    try {
+      const { uri } = await call('actors.add', { branch: branch.name, actor, access });
+      closeDialog();
+      const copied = await copyText(uri);
+      showToast({
+        tone: 'done',
+        text: copied ? `${actor} can connect: its URI is on your clipboard` : `${actor} can connect`,
+      });
+    } catch (failure) {
+      setBusy(false);
+      setError(errorBody(failure));
+      nameField.current?.select();
+    }
+  };
+  return (
+    <Dialog
+      title={`Add an actor to ${branch.name}`}
+      lead="A user and password of its own. What it writes is recorded under its name."
+      width={480}
+      initialFocus={nameField}
+      busy={busy}
+      foot={
+        <>
+          <span className="push" />
+          <Button size="medium" onClick={closeDialog} disabled={busy}>
+            Cancel <kbd aria-hidden="true">Esc</kbd>
+          </Button>
+          <Button look="primary" size="medium" keys="enter" disabled={busy} onClick={() => void add()}>
+            Add and copy URI
+          </Button>
+        </>
+      }
+    >
+      <div
+        className="form"
+        onKeyDown={(event) => {
+          if (event.key !== 'Enter') return;
+          event.preventDefault();
+          void add();
+        }}
+      >
+        <label htmlFor="actor-name">Name</label>
+        <div className="field field-ink">
+          <input
+            id="actor-name"
+            ref={nameField}
+            value={name}
+            placeholder="cursor"
+            spellCheck={false}
+            autoComplete="off"
+            aria-invalid={error !== undefined}
+            onChange={(event) => setName(event.target.value)}
+          />
+        </div>
+        <span className="lab">Access</span>
+        <Segments
+          large
+          label="Access"
+          value={access}
+          onChange={setAccess}
+          choices={(['schema', 'readWrite', 'read'] as const).map((value) => ({ value, label: accessNames[value] }))}
+        />
+        <p className="hint">{accessHints[access]}</p>
+        {error === undefined ? null : (
+          <div className="form-wide">
+            <ErrorNote error={error} />
+          </div>
+        )}
+      </div>
+    </Dialog>
+  );
+}
