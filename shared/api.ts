@@ -209,6 +209,8 @@ const Selection = z.object({
   take: z.array(Decision).optional(),
   /** Leave out schema changes. */
   documentsOnly: z.boolean().optional(),
+  /** Any edit of one document on both sides is a conflict, also where the fields differ. */
+  strict: z.boolean().optional(),
 });
 
 export const Check = z.object({
@@ -483,12 +485,14 @@ export const api = {
       after: z.string().optional(),
       /** Keep only documents with conflicts. */
       conflictsOnly: z.boolean().optional(),
+      /** Any edit of one document on both sides is a conflict. */
+      strict: z.boolean().optional(),
     }),
     Diff,
   ),
   /** The three whole sides of one document. One that the branch never touched has its own bytes as base, and no `change`. */
   'diff.document': method(
-    z.object({ branch: z.string(), ns: Namespace, id: Bson }),
+    z.object({ branch: z.string(), ns: Namespace, id: Bson, strict: z.boolean().optional() }),
     z.object({
       change: DocumentChange.optional(),
       base: Bson.optional(),

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { toEjson } from '../../shared/bson/ejson.ts';
-import { fromBase64, stringValue, toBase64 } from '../../shared/bson/value.ts';
+import { ordinaryDocument } from '../../shared/bson/arbitrary.ts';
+import { parseEjson, toEjson } from '../../shared/bson/ejson.ts';
+import { documentValue, fromBase64, stringValue, toBase64 } from '../../shared/bson/value.ts';
 import { parseTake, parseTarget } from './target.ts';
 
 /** A target with its id as text. */
@@ -66,6 +67,43 @@ test('a decision takes the side behind the last equals sign', () => {
 
 test.each(['a.b:p1', 'a.b:p1=', 'a.b=main', 'a.b:{"x":"="}', '=main', ''])('“%s” is no decision', (text) => {
   expect(() => parseTake(text)).toThrow(expect.objectContaining({ code: 'usage' }));
+});
+
+test.each([
+  ['a.b:p1:/x=@{"$numberInt":"5"}', '{"$numberInt":"5"}', ['x']],
+  ['a.b:p1:/x=@5', '{"$numberInt":"5"}', ['x']],
+  ['a.b:"p1":/x=@5.0', '{"$numberDouble":"5.0"}', ['x']],
+  ['a.b:"p1"=@{"a":"=@1"}', '{"a":"=@1"}', undefined],
+  ['a.b:"a=@b":/x=@"y"', '"y"', ['x']],
+])('%s is an edited value', (text, value, path) => {
+  const { target, take } = parseTake(text);
+  expect(target.path).toEqual(path);
+  expect('value' in take && toEjson(fromBase64(take.value))).toBe(value);
+});
+
+test.each(['a.b:p1=@', 'a.b:p1=@main', 'a.b:p1:/x=@{"a":', 'a.b=@1', 'schema:a.b:validator=@{}'])(
+  '“%s” is no edited value',
+  (text) => {
+    expect(() => parseTake(text)).toThrow(expect.objectContaining({ code: 'usage' }));
+  },
+);
+
+const anyText = fc.oneof(
+  fc.string({ unit: 'grapheme' }).map((text) => JSON.stringify(text)),
+  fc.integer().map(String),
+  ordinaryDocument.map((document) => toEjson(documentValue(document))),
+);
+
+test('any value comes back as it went in', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'grapheme' }), fc.string({ unit: 'grapheme' }), anyText, (id, name, json) => {
+      const pointer = `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;
+      const value = parseEjson(json);
+      const decision = parseTake(`a.b:${JSON.stringify(id)}:${pointer}=@${toEjson(value)}`);
+      const target = { ns: 'a.b', id: toBase64(stringValue(id)), path: [name] };
+      expect(decision).toEqual({ target, take: { value: toBase64(value) } });
+    }),
+  );
 });
 
 test('any quoted id and any path come back as they went in', () => {

@@ -1,6 +1,6 @@
 import { SchemaTarget, type Decision, type Target } from '../../shared/api.ts';
-import { parseId } from '../../shared/bson/ejson.ts';
-import { toBase64 } from '../../shared/bson/value.ts';
+import { EjsonError, parseEjson, parseId } from '../../shared/bson/ejson.ts';
+import { toBase64, type BsonValue } from '../../shared/bson/value.ts';
 import { ForkyardError } from '../../shared/errors.ts';
 
 /**
@@ -43,20 +43,55 @@ function parseSchemaTarget(text: string): Target {
   });
 }
 
-/** `NS:ID[:PATH]=BRANCH` or `schema:NS[:TYPE[:NAME]]=BRANCH`: take that branch's side. `=BRANCH` is behind the last `=`. Throws `usage`. */
+/**
+ * `NS:ID[:PATH]=BRANCH` or `schema:NS[:TYPE[:NAME]]=BRANCH`: take that branch's side, named behind the last `=`.
+ * `NS:ID[:PATH]=@VALUE`: an edited result. VALUE is complete Extended JSON, its types exact, and begins behind the first `=@`
+ * for which that is so. Throws `usage`.
+ */
 export function parseTake(text: string): Decision {
+  const edited = parseEdited(text);
+  if (edited) return edited;
   const equals = text.lastIndexOf('=');
   const side = text.slice(equals + 1);
-  if (equals < 0 || !/^[^\s"'{}[\]:/]+$/.test(side)) {
+  if (equals < 0 || !/^[^\s"'{}[\]:/@]+$/.test(side)) {
+    const value = text.indexOf('=@');
+    if (value > 0) {
+      throw new ForkyardError('usage', `“${text.slice(value + 2)}” is not Extended JSON.`, {
+        hint: 'Write NS:ID[:PATH]=@VALUE, as in \'shop.products:"p2":/price=@{"$numberInt":"5"}\' or =@"a text".',
+      });
+    }
     throw new ForkyardError('usage', `“${text}” does not end in =BRANCH.`, {
-      hint: 'Write NS:ID[:PATH]=BRANCH, as in \'shop.products:"p2":/price=main\'.',
+      hint: 'Write NS:ID[:PATH]=BRANCH, as in \'shop.products:"p2":/price=main\', or =@VALUE for a value of your own.',
     });
   }
   const target = parseTarget(text.slice(0, equals));
-  if (target.id === undefined && target.schema === undefined) {
-    throw new ForkyardError('usage', `“${text}” names no document.`, { hint: targetHint });
-  }
+  if (target.id === undefined && target.schema === undefined) throw namesNoDocument(text);
   return { target, take: { side } };
+}
+
+/** Undefined where no `=@` has complete Extended JSON behind it. */
+function parseEdited(text: string): Decision | undefined {
+  for (let at = text.indexOf('=@'); at >= 0; at = text.indexOf('=@', at + 2)) {
+    const value = parsedValue(text.slice(at + 2));
+    if (value === undefined) continue;
+    const target = parseTarget(text.slice(0, at));
+    if (target.id === undefined) throw namesNoDocument(text);
+    return { target, take: { value: toBase64(value) } };
+  }
+  return undefined;
+}
+
+function parsedValue(text: string): BsonValue | undefined {
+  try {
+    return parseEjson(text);
+  } catch (error) {
+    if (error instanceof EjsonError) return undefined;
+    throw error;
+  }
+}
+
+function namesNoDocument(text: string): ForkyardError {
+  return new ForkyardError('usage', `“${text}” names no document.`, { hint: targetHint });
 }
 
 const targetHint = 'Write NS:ID[:PATH], as in \'shop.products:"p1":/price\'.';

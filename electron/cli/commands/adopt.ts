@@ -6,12 +6,18 @@ import { plural } from '../text.ts';
 
 const selection: Readonly<Record<string, Flag>> = {
   only: { value: 'NS[:ID[:PATH]]', repeats: true, text: 'only this collection, document, field or schema item' },
-  take: { value: 'NS:ID[:PATH]=BRANCH', repeats: true, text: 'decide a conflict: take that branch’s side' },
+  take: {
+    value: 'NS:ID[:PATH]=BRANCH|@VALUE',
+    repeats: true,
+    text: 'decide a change: take that branch’s side, or a value of your own',
+  },
+  strict: { text: 'every document edited on both sides must be decided' },
 };
 
 const selectionNotes = [
   'NS is database.collection. ID is the _id as Extended JSON (\'"KB-104"\', 42, \'{"$oid": "…"}\'); text that is none is a string.',
   'PATH is a JSON pointer, as in --only \'shop.products:"KB-104":/price\'.',
+  '=@VALUE is an edited result in Extended JSON: --take \'shop.products:"KB-104":/price=@{"$numberInt":"5"}\'; without a PATH it is the whole document.',
   'schema:NS[:TYPE[:NAME]] names schema items, as `diff` shows them: --only schema:shop.products:index:sku_1,',
   '--take schema:shop.products:validator=main. TYPE is collection, options, validator, view, index or rename.',
 ];
@@ -70,7 +76,12 @@ export const adopt: Command = {
 function selectionInput(call: Call): Input<'plan.adopt'> {
   const [branch = ''] = call.operands;
   const [only, take] = [call.texts('only').map(parseTarget), call.texts('take').map(parseTake)];
-  return { branch, ...(only.length === 0 ? {} : { only }), ...(take.length === 0 ? {} : { take }) };
+  return {
+    branch,
+    ...(only.length === 0 ? {} : { only }),
+    ...(take.length === 0 ? {} : { take }),
+    ...(call.on('strict') ? { strict: true } : {}),
+  };
 }
 
 /** Prints what an apply, an adoption or an undo did. */

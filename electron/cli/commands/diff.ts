@@ -10,6 +10,7 @@ export const diff: Command = {
   flags: {
     summary: { text: 'counts only' },
     only: { value: 'NS', repeats: true, text: 'only this collection (database.collection)' },
+    strict: { text: 'count every document edited on both sides as a conflict' },
     against: { value: 'BRANCH', text: 'compare with another branch than its parent' },
     limit: { value: 'N', text: 'documents on a page (1000)' },
     after: { value: 'NEXT', text: 'the page behind this one: `next` of the answer before' },
@@ -24,6 +25,7 @@ export const diff: Command = {
       branch,
       ...(only.length === 0 ? {} : { only }),
       ...(call.on('summary') ? { summary: true } : {}),
+      ...(call.on('strict') ? { strict: true } : {}),
       ...(against === undefined ? {} : { against }),
       ...(limit === undefined ? {} : { limit }),
       ...(after === undefined ? {} : { after }),

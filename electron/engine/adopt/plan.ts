@@ -1,14 +1,17 @@
 import { randomBytes } from 'node:crypto';
-import { sameBytes } from '../../../shared/bson/value.ts';
-import { field } from '../../../shared/bson/walk.ts';
+import { keyText } from '../../../shared/bson/key.ts';
+import { sameBytes, toBase64 } from '../../../shared/bson/value.ts';
+import { buildDocument, elements, field, rawElement } from '../../../shared/bson/walk.ts';
 import { mergeDocument, type Choice, type FieldDelta } from '../../../shared/changes/compare.ts';
+import { withValueAt } from '../../../shared/changes/edit.ts';
+import { documentName, explainConflict, pointerText } from '../../../shared/changes/explain.ts';
 import { ForkyardError } from '../../../shared/errors.ts';
 import { comparedPages, openComparison, type DocumentDiff } from '../changes/diff.ts';
 import { Selection, type SelectionInput } from '../changes/selection.ts';
 import type { Side } from '../changes/side.ts';
 import { splitNamespace, type Comparison, type TouchedDocument } from '../changes/touched.ts';
 import type { Home } from '../home/home.ts';
-import { PlanStore, type PlanItemRecord, type PlanRecord } from '../home/plans.ts';
+import { PlanStore, type PlanItemRecord, type PlanRecord, type Undecided } from '../home/plans.ts';
 import { checkPlan } from './checks.ts';
 import { isNameTaken, planSchema } from './schema-steps.ts';
 
@@ -59,24 +62,32 @@ async function finish(
     createdAt: new Date(),
     items: builder.writes + schema.steps.length,
     conflicts: builder.conflicts + schema.conflicts,
+    undecided: builder.undecided,
     bytes: builder.bytes,
     schema: schema.steps,
     checks: [],
     state: 'ready',
   };
   const left = [...schema.checks, ...builder.leftOut()];
-  const checks = [...left, ...(await checkPlan(new PlanStore(home), plan, parent, comparison))];
+  const checks = [...left, ...builder.unusedEdits, ...(await checkPlan(new PlanStore(home), plan, parent, comparison))];
   const leftOut = left.map(({ detail }) => detail);
   const checked = { ...plan, checks, ...(leftOut.length === 0 ? {} : { leftOut }) };
   await new PlanStore(home).plans.insertOne(checked);
   return checked;
 }
 
+/** What becomes of each change of one document. */
+type Choices = ReadonlyMap<FieldDelta, Choice | 'left out' | 'undecided'>;
+
 class PlanBuilder {
   readonly id: string;
   writes = 0;
   conflicts = 0;
   bytes = 0;
+  /** The first of the documents in conflict. */
+  readonly undecided: Undecided[] = [];
+  /** Edited values that stand at no change. */
+  readonly unusedEdits: PlanRecord['checks'][number][] = [];
   /** Collections of the branch that documents go into and that the parent does not have. */
   readonly missingCollections = new Set<string>();
   private index = 0;
@@ -122,12 +133,58 @@ class PlanBuilder {
     await this.store.addItems(this.id, items);
   }
 
+  private explained(diff: DocumentDiff, choices: Choices): Undecided {
+    const { branch, parent } = this.comparison;
+    const names = { parent: parent.record.name, branch: branch.record.name };
+    const fields = diff.fields.filter((delta) => choices.get(delta) === 'undecided');
+    const text = explainConflict({ ns: diff.ns, key: diff.key, fields }, names) ?? '';
+    return { ns: diff.ns, id: toBase64(diff.key), text };
+  }
+
+  /**
+   * The document as it will be in the parent.
+   * @throws ForkyardError `usage` where an edited value cannot be put where it was asked for
+   */
+  private result(diff: DocumentDiff, choices: Choices): Uint8Array | undefined {
+    const { sides, key } = diff;
+    const what = documentName(sides.ns, key);
+    const { strict } = this.selection;
+    const place = { ns: sides.ns, parentNs: sides.parentNs, key };
+    let result: Uint8Array | undefined;
+    try {
+      result = mergeDocument(sides, (delta) => pick(delta, choices), { strict }).result;
+    } catch (error) {
+      if (error instanceof TypeError) throw badEdit(what, `cannot stand there: ${error.message}`);
+      throw error;
+    }
+    for (const { path, value } of this.selection.editsAbove(place, diff.fields)) {
+      const edited = withValueAt(result ?? buildDocument([]), path, value);
+      if (!edited)
+        throw badEdit(
+          what,
+          `cannot be put at ${path.length === 0 ? 'its place: it is no document' : pointerText(path)}`,
+        );
+      result = edited;
+    }
+    if (!result) return undefined;
+    const id = field(result, '_id');
+    // Edited as a whole, a document may be given without its _id; it never gets another one.
+    if (id === undefined) return buildDocument([rawElement('_id', key), ...elements(result)]);
+    if (keyText(id) !== keyText(key)) throw badEdit(what, 'has another _id');
+    return result;
+  }
+
   private item(diff: DocumentDiff): PlanItemRecord | undefined {
     const { sides } = diff;
     const place = { ns: sides.ns, parentNs: sides.parentNs, key: diff.key };
     const choices = new Map<FieldDelta, Choice | 'left out' | 'undecided'>();
     for (const delta of diff.fields) choices.set(delta, this.selection.choose(place, delta));
     const chosen = [...choices.values()];
+    for (const path of this.selection.editsWithoutChange(place, diff.fields)) {
+      const at = path.length === 0 ? '' : ` at ${pointerText(path)}`;
+      const detail = `The edited value for ${documentName(sides.ns, diff.key)}${at} stands at no change and is not used.`;
+      this.unusedEdits.push({ name: 'edited value', ok: false, detail });
+    }
     const why = chosen.every((choice) => choice === 'left out') ? undefined : this.obstacle(sides);
     if (why !== undefined) {
       const left = this.left.get(sides.ns);
@@ -137,10 +194,11 @@ class PlanBuilder {
     }
     if (chosen.includes('undecided')) {
       this.conflicts += 1;
+      if (this.undecided.length < namedConflicts) this.undecided.push(this.explained(diff, choices));
       return undefined;
     }
     if (chosen.every((choice) => choice === 'left out')) return undefined;
-    const { result } = mergeDocument(sides, (delta) => pick(delta, choices));
+    const result = this.result(diff, choices);
     const writes = !sameBytes(result, sides.parent);
     if (writes) {
       this.writes += 1;
@@ -161,8 +219,17 @@ class PlanBuilder {
   }
 }
 
+/** So many conflicts are named one by one. */
+const namedConflicts = 100;
+
+function badEdit(what: string, why: string): ForkyardError {
+  return new ForkyardError('usage', `The edited value for ${what} ${why}.`, {
+    hint: 'Edit a field that the review lists, an object above it, or the whole document.',
+  });
+}
+
 /** The comparison lists its deltas anew for a merge; they are told apart by where they are. */
-function pick(delta: FieldDelta, choices: Map<FieldDelta, Choice | 'left out' | 'undecided'>): Choice {
+function pick(delta: FieldDelta, choices: Choices): Choice {
   for (const [known, choice] of choices) {
     if (samePath(known.path, delta.path) && known.order === delta.order) {
       return choice === 'left out' || choice === 'undecided' ? 'parent' : choice;
@@ -179,10 +246,7 @@ function samePath(a: readonly (string | number)[], b: readonly (string | number)
  * What both sides have agreed on after the adoption: the base with everything decided in it as the branch has it, also
  * where the parent's value or an edited one was chosen. Only what was left out still differs from the branch.
  */
-function nextBase(
-  diff: DocumentDiff,
-  choices: Map<FieldDelta, Choice | 'left out' | 'undecided'>,
-): Uint8Array | undefined {
+function nextBase(diff: DocumentDiff, choices: Choices): Uint8Array | undefined {
   const { base, branch } = diff.sides;
   if ([...choices.values()].every((choice) => choice !== 'left out')) return branch;
   const leftOut = [...choices].filter(([, choice]) => choice === 'left out').map(([delta]) => delta);

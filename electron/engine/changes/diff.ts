@@ -42,6 +42,7 @@ export interface DiffQuery {
   readonly limit: number;
   readonly after?: string | undefined;
   readonly conflictsOnly?: boolean | undefined;
+  readonly strict?: boolean | undefined;
 }
 
 /** Rows read at once: bounds memory at about this many documents on three sides. */
@@ -73,7 +74,7 @@ export async function openComparison(
  */
 export async function computeDiff(home: Home, branch: Side, parent: Side, query: DiffQuery): Promise<DiffResult> {
   const { comparison, settled, adminChanged } = await openComparison(home, branch, parent);
-  const selection = new Selection({ only: query.only }, branch.record.name, parent.record.name);
+  const selection = new Selection({ only: query.only, strict: query.strict }, branch.record.name, parent.record.name);
   const summary = new Map<string, NamespaceCounts>();
   const documents: DocumentDiff[] = [];
   const from = query.after === undefined ? undefined : pageStart(query.after);
@@ -150,7 +151,7 @@ async function* pagesWithin(
     yield sides.flatMap((document) => {
       const place = { ns: document.ns, parentNs: document.parentNs, key: document.row.key };
       if (!selection.touchesDocument(place)) return [];
-      const delta = compareDocument(document);
+      const delta = compareDocument(document, { strict: selection.strict });
       return delta ? [{ ns: document.ns, key: document.row.key, ...delta, sides: document }] : [];
     });
   }

@@ -1,6 +1,6 @@
 import type { ChangeKind, Decision, FieldPath, SchemaTarget, Target } from '../../../shared/api.ts';
 import { keyText } from '../../../shared/bson/key.ts';
-import { fromBase64, type BsonValue } from '../../../shared/bson/value.ts';
+import { fromBase64, Type, type BsonValue } from '../../../shared/bson/value.ts';
 import type { Choice, FieldDelta } from '../../../shared/changes/compare.ts';
 import { ForkyardError } from '../../../shared/errors.ts';
 
@@ -9,6 +9,14 @@ export interface SelectionInput {
   readonly except?: readonly Target[] | undefined;
   readonly take?: readonly Decision[] | undefined;
   readonly documentsOnly?: boolean | undefined;
+  /** Any edit of one document on both sides is a conflict. */
+  readonly strict?: boolean | undefined;
+}
+
+/** A decision that puts an edited value into one document. */
+export interface Edit {
+  readonly path: FieldPath;
+  readonly value: BsonValue;
 }
 
 /** Which document a delta belongs to. */
@@ -43,6 +51,7 @@ export class Selection {
   private readonly except: readonly ParsedTarget[];
   private readonly decisions: readonly { readonly target: ParsedTarget; readonly choice: Choice }[];
   readonly documentsOnly: boolean;
+  readonly strict: boolean;
 
   /** @throws ForkyardError `usage` where a decision names a branch that is neither side, or edits a schema item. */
   constructor(input: SelectionInput, branchName: string, parentName: string) {
@@ -50,12 +59,14 @@ export class Selection {
     this.except = input.except?.map(parse) ?? [];
     this.decisions = (input.take ?? []).map(({ target, take }) => {
       if ('value' in take && target.schema) throw noEditedSchema(target.ns);
+      if ('value' in take && target.id === undefined) throw noEditedCollection(target.ns);
       return {
         target: parse(target),
         choice: 'value' in take ? { value: fromBase64(take.value) } : sideOf(take.side, branchName, parentName),
       };
     });
     this.documentsOnly = input.documentsOnly ?? false;
+    this.strict = input.strict ?? false;
   }
 
   /** Whether only some collections are wanted. */
@@ -106,17 +117,44 @@ export class Selection {
     if (this.only && !this.only.some(covers)) return 'left out';
     if (this.except.some(covers)) return 'left out';
     const decided = this.decisions
-      .filter(({ target, choice }) => covers(target) && (typeof choice === 'string' || isExactly(target, delta)))
+      .filter(({ target }) => covers(target))
       .sort(bySpecificity)
       .at(-1);
-    if (decided) return decided.choice;
-    return delta.class === 'divergent' ? 'undecided' : 'branch';
+    if (!decided) return delta.class === 'divergent' ? 'undecided' : 'branch';
+    const { target, choice } = decided;
+    // What is edited as part of something larger is left to that: see {@link editsAbove}.
+    return typeof choice === 'string' || isExactly(target, delta, choice.value) ? choice : 'parent';
+  }
+
+  /** Edited values of a document that stand above its changes, the whole document first. */
+  editsAbove(place: Place, deltas: readonly FieldDelta[]): Edit[] {
+    return this.editsOf(place)
+      .filter(({ target, value }) => {
+        const below = deltas.filter((delta) => startsWith(delta.path, target.path ?? []));
+        return below.length > 0 && !below.some((delta) => isExactly(target, delta, value));
+      })
+      .map(({ target, value }) => ({ path: target.path ?? [], value }))
+      .sort((a, b) => a.path.length - b.path.length);
+  }
+
+  /** Edited values of a document that are those of no change of it. */
+  editsWithoutChange(place: Place, deltas: readonly FieldDelta[]): FieldPath[] {
+    return this.editsOf(place).flatMap(({ target: { path = [] } }) =>
+      deltas.some((delta) => startsWith(delta.path, path)) ? [] : [path],
+    );
+  }
+
+  private editsOf(place: Place): { readonly target: ParsedTarget; readonly value: BsonValue }[] {
+    const key = keyText(place.key);
+    return this.decisions.flatMap(({ target, choice }) =>
+      typeof choice === 'object' && isAt(target, place) && target.key === key ? [{ target, value: choice.value }] : [],
+    );
   }
 }
 
-/** An edited value is that of one place: put anywhere below it, it would stand inside itself. */
-function isExactly(target: ParsedTarget, delta: FieldDelta): boolean {
-  return target.key !== undefined && (target.path?.length ?? 0) === delta.path.length;
+/** Whether an edited value is that of this change. Of an object's order that is an array of names. */
+function isExactly(target: ParsedTarget, delta: FieldDelta, value: BsonValue): boolean {
+  return (target.path?.length ?? 0) === delta.path.length && (delta.order !== true || value[0] === Type.Array);
 }
 
 function bySpecificity(a: { target: ParsedTarget }, b: { target: ParsedTarget }): number {
@@ -140,6 +178,12 @@ function sideOf(side: string, branchName: string, parentName: string): 'branch' 
 function noEditedSchema(ns: string): ForkyardError {
   return new ForkyardError('usage', `A schema change of ${ns} is taken from one of the two sides, not edited.`, {
     hint: 'Change it in one of the two branches and compare again.',
+  });
+}
+
+function noEditedCollection(ns: string): ForkyardError {
+  return new ForkyardError('usage', `An edited value for ${ns} names no document.`, {
+    hint: 'Write NS:ID[:PATH]=@VALUE.',
   });
 }
 

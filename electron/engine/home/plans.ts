@@ -37,6 +37,13 @@ export interface SchemaStep {
   readonly after?: string;
 }
 
+/** What must be decided first, in one sentence; a document is named by its `_id`, base64. */
+export interface Undecided {
+  readonly ns: string;
+  readonly id?: string;
+  readonly text: string;
+}
+
 export interface PlanRecord {
   readonly _id: string;
   readonly kind: 'adopt' | 'undo';
@@ -47,6 +54,8 @@ export interface PlanRecord {
   readonly createdAt: Date;
   readonly items: number;
   readonly conflicts: number;
+  /** The first of the conflicts. */
+  readonly undecided?: readonly Undecided[];
   readonly bytes: number;
   readonly schema: readonly SchemaStep[];
   readonly checks: readonly { readonly name: string; readonly ok: boolean; readonly detail: string }[];

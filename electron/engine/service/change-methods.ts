@@ -84,8 +84,9 @@ export const changeMethods: Methods<
       limit: input.limit ?? pageDefault,
       after: input.after,
       conflictsOnly: input.conflictsOnly,
+      strict: input.strict,
     });
-    if (!input.only) {
+    if (!input.only && !input.strict) {
       const counts = { added: 0, modified: 0, removed: 0, conflicts: 0, schema: diff.schema.length };
       for (const each of diff.summary.values()) {
         counts.added += each.added;
@@ -98,7 +99,7 @@ export const changeMethods: Methods<
     return presentDiff(branch.record.name, parent.record.name, diff, input.summary !== true);
   },
 
-  async 'diff.document'({ workspace }, { branch: name, ns, id }) {
+  async 'diff.document'({ workspace }, { branch: name, ns, id, strict }) {
     const branch = await workspace.branch(name);
     const parent = await workspace.parentOf(branch);
     const { comparison } = await openComparison(workspace.home, branch, parent);
@@ -110,7 +111,7 @@ export const changeMethods: Methods<
     if (!row || !sides)
       return { ...presentSides(await readUntouched(comparison, ns, key)), writes: { count: 0, actors: [] } };
     const writes = await branch.history.ofDocument(row.uuid, row.key, 1_000);
-    const delta = compareDocument(sides);
+    const delta = compareDocument(sides, { strict });
     const lastAt = writes.at(-1)?.wall.toISOString();
     return {
       ...(delta ? { change: presentDocument({ ns, key: row.key, ...delta, sides }) } : {}),
@@ -168,16 +169,7 @@ export const changeMethods: Methods<
 
   async 'plan.adopt'(context, { branch, ...selection }, call) {
     const plan = await makePlan(context, branch, selection);
-    if (plan.conflicts > 0) {
-      throw new ForkyardError(
-        'conflicts',
-        `${plan.conflicts === 1 ? '1 change' : `${plan.conflicts} changes`} of ${branch} must be decided first: ${plan.parentName} changed the same. Nothing was adopted.`,
-        {
-          hint: `Decide with --take NS:ID=${branch} or =${plan.parentName}, or leave them out with --only. "forkyard diff ${branch}" shows them.`,
-          details: { conflicts: plan.conflicts, plan: plan._id },
-        },
-      );
-    }
+    if (plan.conflicts > 0) throw mustBeDecided(plan);
     return apply(context, plan, call);
   },
 
@@ -204,6 +196,21 @@ export const changeMethods: Methods<
     );
   },
 };
+
+function mustBeDecided(plan: PlanRecord): ForkyardError {
+  const { branchName: branch, parentName: parent, conflicts, undecided = [] } = plan;
+  const count = conflicts === 1 ? '1 change' : `${conflicts} changes`;
+  const [shown, more] = [undecided.slice(0, 3), conflicts - Math.min(undecided.length, 3)];
+  const named = [...shown.map(({ text }) => text), ...(shown.length > 0 && more > 0 ? [`And ${more} more.`] : [])];
+  return new ForkyardError(
+    'conflicts',
+    [`${count} of ${branch} must be decided first, nothing was adopted.`, ...named].join(' '),
+    {
+      hint: `Decide with --take NS:ID=${branch} or =${parent}, or leave them out with --only. "forkyard diff ${branch}" shows them.`,
+      details: { conflicts, plan: plan._id, undecided: undecided.map((each) => ({ ...each })) },
+    },
+  );
+}
 
 async function makePlan({ workspace, gaps }: Context, name: string, selection: SelectionInput): Promise<PlanRecord> {
   const branch = await workspace.branch(name);
