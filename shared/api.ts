@@ -268,6 +268,41 @@ export const CollectionInfo = z.object({
 });
 export type CollectionInfo = z.infer<typeof CollectionInfo>;
 
+export const Verification = z.object({
+  branch: z.string(),
+  /** Left out for main. */
+  parent: z.string().optional(),
+  /** The recorded net effect of the branch is the whole truth: nothing differed and nothing was left unverified. */
+  exact: z.boolean(),
+  /** The parent is what it was at the fork and its own recorded changes, adoptions among them. Left out for main. */
+  parentExact: z.boolean().optional(),
+  differences: z.object({
+    /** Documents that a history did not know rightly, on both sides. */
+    count: z.number().int(),
+    /** The first `limit` of them (100). */
+    first: z.array(
+      z.object({
+        /** Whose history it was. */
+        branch: z.string(),
+        ns: Namespace,
+        id: Bson,
+        /** It is there and the history says it is not; it is not there and should be; its bytes are others. */
+        kind: z.enum(['unexpected', 'missing', 'different']),
+      }),
+    ),
+  }),
+  /** What could not be compared. `ns` is left out where it is the branch as a whole. */
+  unverified: z.array(z.object({ ns: Namespace.optional(), reason: z.string() })),
+  collections: z.number().int(),
+  documents: z.number().int(),
+  /** Read of both sides. */
+  bytes: z.number().int(),
+  seconds: z.number(),
+  /** Megabytes (10^6) of both sides a second. */
+  mbPerSecond: z.number(),
+});
+export type Verification = z.infer<typeof Verification>;
+
 export const Status = z.object({
   version: z.string(),
   pid: z.number().int(),
@@ -406,6 +441,20 @@ export const api = {
   ),
   /**
    * Imports into a branch. `source` is a `sample:` name, a MongoDB URI, an absolute path of a file, or an upload.
+   * Compares a branch exactly with its parent and with both histories, document by document, as bytes. What a history did
+   * not know is in it afterwards. For main, with its history alone. Progress comes as `progress` events that carry `job`.
+   */
+  'branches.verify': method(
+    z.object({
+      branch: z.string(),
+      limit: z.number().int().nonnegative().max(10_000).optional(),
+      job: z.string().optional(),
+    }),
+    Verification,
+  ),
+
+  /**
+   * Imports into a branch. `source` is a `sample:` name, a MongoDB URI, or an absolute path of a file.
    * Progress comes as `progress` events that carry `job`.
    */
   'transfer.import': method(

@@ -307,3 +307,26 @@ test('help is printed on stdout, for a command too', async () => {
     expect(printed.out).toContain('fork NAME');
   }
 });
+
+test('verify exits 0 where all is recorded, and 1 with the documents by name where not', async () => {
+  const right = {
+    ...{ branch: 'b', parent: 'main', exact: true, parentExact: true, differences: { count: 0, first: [] } },
+    ...{ unverified: [], collections: 2, documents: 5, bytes: 1_000, seconds: 0.1, mbPerSecond: 0.1 },
+  };
+  answers['branches.verify'] = () => right;
+  const quiet = await forkyard(['verify', 'b', '--json']);
+  expect({ code: quiet.code, answer: JSON.parse(quiet.out) as unknown }).toEqual({ code: 0, answer: right });
+  const first = [{ branch: 'b', ns: 'shop.products', id: bson('"p1"'), kind: 'missing' }];
+  answers['branches.verify'] = () => ({ ...right, exact: false, differences: { count: 3, first } });
+  const found = await forkyard(['verify', 'b', '--limit', '1', '--json']);
+  expect(asked.at(-1)?.input).toMatchObject({ branch: 'b', limit: 1 });
+  expect(found.code).toBe(1);
+  expect((JSON.parse(found.out) as typeof right).differences).toEqual({ count: 3, first: [{ ...first[0], id: 'p1' }] });
+  const { out } = await forkyard(['verify', 'b', '--limit', '1']);
+  expect(out).toContain('missing in b: shop.products "p1"');
+  expect(out).toContain('and 2 more');
+  answers['branches.verify'] = () => ({ ...right, parentExact: false });
+  expect((await forkyard(['verify', 'b'])).code).toBe(1);
+  answers['branches.verify'] = () => ({ ...right, exact: false, unverified: [{ ns: 'a.b', reason: 'It is gone.' }] });
+  expect(await forkyard(['verify', 'b'])).toMatchObject({ code: 1, out: expect.stringContaining('a.b: It is gone.') });
+});

@@ -11,6 +11,7 @@ import { down, up } from './commands/engine.ts';
 import { fork } from './commands/fork.ts';
 import { importCommand } from './commands/import.ts';
 import { log, undo } from './commands/log.ts';
+import { verify } from './commands/verify.ts';
 import { engineOf } from './engine.ts';
 import { commandHelp, overview } from './help.ts';
 import { parseLine } from './parse.ts';
@@ -36,6 +37,7 @@ export const commands: readonly Command[] = [
   adopt,
   undo,
   log,
+  verify,
   discard,
   keep,
   extend,

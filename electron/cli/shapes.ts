@@ -69,3 +69,8 @@ export function planJson({ plan, items, conflicts, checks }: Output<'plan.create
 export function logJson({ entry, time, kind, branch, actor, items, undoneBy }: LogEntry): unknown {
   return { entry, time, kind, branch, actor, items, undoneBy };
 }
+
+export function verificationJson({ differences, ...answer }: Output<'branches.verify'>): unknown {
+  const first = differences.first.map(({ id, ...each }) => ({ ...each, id: ejson(id) }));
+  return { ...answer, differences: { count: differences.count, first } };
+}

@@ -87,7 +87,7 @@ export async function readUntouched(
 }
 
 /** Whether the change tells what it left: an import keeps keys only, a gap's image may be missing. */
-function hasAfter(change: ChangeRecord | undefined): boolean {
+export function hasAfter(change: ChangeRecord | undefined): change is ChangeRecord {
   return (
     change !== undefined &&
     (change.op === 'delete' || change.after !== undefined || change.detail?.['removed'] === true)

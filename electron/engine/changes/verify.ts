@@ -1,230 +1,197 @@
-import { Binary } from 'mongodb';
-import { keyText } from '../../../shared/bson/key.ts';
-import { sameBytes, toBase64, type BsonValue } from '../../../shared/bson/value.ts';
-import { field } from '../../../shared/bson/walk.ts';
-import type { NoteFields } from '../capture/capture.ts';
-import { touchedId } from '../home/history.ts';
-import type { ChangeRecord, TouchedRecord } from '../home/records.ts';
-import { driverValue, rawFind, rawFindAll } from '../mongod/raw.ts';
-import type { CollectionSchema } from './catalog.ts';
-import { openComparison } from './diff.ts';
-import { parentCollection } from './schema.ts';
-import { settleNow, type Side } from './side.ts';
-import { readByKey, type Comparison } from './touched.ts';
+import { performance } from 'node:perf_hooks';
 import type { Home } from '../home/home.ts';
+import type { BsonValue } from '../../../shared/bson/value.ts';
+import { openComparison } from './diff.ts';
+import { readCatalog, type CollectionSchema } from './catalog.ts';
+import { bucketsOf } from './buckets.ts';
+import { CollectionCheck, type Finding, type Participants, type VerifiedCollection } from './verify-collection.ts';
+import { ForkImages } from './fork-images.ts';
+import { settleNow, type Side } from './side.ts';
+import type { Tally } from './lockstep.ts';
+import { uuidText, type Comparison } from './touched.ts';
 
-const batchSize = 500;
-const confirmTries = 5;
+/** A document that is not what the history of `branch` says of it. */
+export interface Difference {
+  readonly branch: string;
+  readonly ns: string;
+  readonly key: BsonValue;
+  /** It is there and should not be; it should be there and is not; it is another. */
+  readonly kind: 'unexpected' | 'missing' | 'different';
+}
+
+/** Something that cannot be compared, and why, in one sentence. */
+export interface Unverified {
+  readonly ns: string;
+  readonly reason: string;
+}
+
+export interface Verification {
+  /** Documents of the branch that its history did not know rightly; by now it does. */
+  readonly branchDifferences: number;
+  /** The same for the parent. */
+  readonly parentDifferences: number;
+  /** The first of both. */
+  readonly differences: readonly Difference[];
+  readonly unverified: readonly Unverified[];
+  readonly collections: number;
+  readonly documents: number;
+  /** Read of both sides. */
+  readonly bytes: number;
+  readonly seconds: number;
+}
+
+export interface VerifyOptions {
+  /** Only this collection; left out = all. */
+  readonly ns?: string | undefined;
+  /** So many differences are named. */
+  readonly limit: number;
+  readonly signal: AbortSignal;
+  readonly onProgress?: (done: { readonly documents: number; readonly ns: string }) => void;
+  /** Runs what adds to a branch's history one after the other. */
+  readonly inTurn: <T>(branchId: string, work: () => Promise<T>) => Promise<T>;
+}
 
 /**
- * Compares a branch exactly with what its history says of it, and adds to the history what that does not know. What a
- * document was at the fork is what the parent has now with the parent's own recorded changes since then taken back.
- * @param ns only this collection; left out = all
- * @returns how many documents the history did not know rightly
+ * Compares a branch exactly with its parent and both histories, and adds to the histories what they do not know. What a
+ * document was at the fork is what the parent's history says it was then, else what the parent has now. Without a parent
+ * (main) the history alone has to tell every document.
+ *
+ * Everything is read in batches, as bytes, and what seems to differ is looked at again at one moment of both sides, so that
+ * a write under way is no difference.
  */
-export async function settleByComparison(
+export async function verify(
   home: Home,
   branch: Side,
-  parent: Side,
-  ns: string | undefined,
-): Promise<number> {
-  const { comparison } = await openComparison(home, branch, parent);
-  const atFork = await ParentAtFork.load(comparison);
-  let found = 0;
-  for (const collection of comparison.branchCatalog.byNamespace.values()) {
-    if (collection.kind !== 'collection' || collection.uuid === undefined) continue;
-    if (ns !== undefined && collection.ns !== ns) continue;
-    found += await new CollectionCheck(comparison, collection, atFork).run();
-  }
-  return found;
-}
-
-/** What documents of the parent were when the branch left it. */
-class ParentAtFork {
-  private readonly parent: Side;
-  /** First change of the parent after the fork, by touched id. */
-  private readonly firstChange: ReadonlyMap<string, number>;
-
-  private constructor(parent: Side, firstChange: ReadonlyMap<string, number>) {
-    this.parent = parent;
-    this.firstChange = firstChange;
-  }
-
-  static async load({ parent, branch }: Comparison): Promise<ParentAtFork> {
-    const { forkPoint } = branch.record;
-    const from =
-      forkPoint?.seq ?? (forkPoint ? await parent.history.seqAt(forkPoint.clusterTime, parent.capture.seq) : 0);
-    const first = new Map<string, number>();
-    for (let after = from; ;) {
-      const page = await parent.history.page({ after, limit: 1_000 });
-      for (const { uuid, key, seq } of page) {
-        if (!uuid || !key) continue;
-        const id = toBase64(touchedId(uuid, key));
-        if (!first.has(id)) first.set(id, seq);
+  parent: Side | undefined,
+  options: VerifyOptions,
+): Promise<Verification> {
+  const started = performance.now();
+  const tally: Tally = { documents: 0, bytes: 0 };
+  const { checks, unverified } = await open(home, branch, parent);
+  const isWanted = ({ ns }: { readonly ns: string }) => options.ns === undefined || ns === options.ns;
+  const wanted = checks.filter(({ collection }) => isWanted(collection));
+  const left = unverified.filter(isWanted);
+  const found: Finding[] = [];
+  let [branchDifferences, parentDifferences] = [0, 0];
+  for (const { who, collection } of wanted) {
+    const check = new CollectionCheck(who, collection, tally, options.inTurn);
+    for await (const findings of check.run()) {
+      options.signal.throwIfAborted();
+      for (const finding of findings) {
+        if (finding.side === branch) branchDifferences += 1;
+        else parentDifferences += 1;
+        if (found.length < options.limit) found.push(finding);
       }
-      const last = page.at(-1);
-      if (!last) return new ParentAtFork(parent, first);
-      after = last.seq;
+      options.onProgress?.({ documents: tally.documents, ns: collection.ns });
+    }
+    if (check.restless > 0) {
+      const reason = `${check.restless} of its documents kept being written while they were compared.`;
+      left.push({ ns: collection.ns, reason });
     }
   }
-
-  async image(uuid: Uint8Array, key: BsonValue, now: Uint8Array | undefined): Promise<Uint8Array | undefined> {
-    const seq = this.firstChange.get(toBase64(touchedId(uuid, key)));
-    if (seq === undefined) return now;
-    return (await this.parent.history.bySeq([seq], { before: true })).get(seq)?.before;
-  }
-
-  /** Documents that the parent changed or removed since: they may be missing from it now. */
-  async changedKeys(uuid: Uint8Array): Promise<BsonValue[]> {
-    const records = await this.parent.history.bySeq([...this.firstChange.values()], {});
-    return [...records.values()].flatMap((record) =>
-      record.key && record.uuid && sameBytes(record.uuid, uuid) ? [record.key] : [],
-    );
-  }
+  return {
+    branchDifferences,
+    parentDifferences,
+    differences: found.map((finding) => ({
+      branch: finding.side.record.name,
+      ns: finding.ns,
+      key: finding.key,
+      kind: kindOf(finding),
+    })),
+    unverified: left,
+    collections: wanted.length,
+    documents: tally.documents,
+    bytes: tally.bytes,
+    seconds: (performance.now() - started) / 1_000,
+  };
 }
 
-/** One collection's comparison. */
-class CollectionCheck {
-  private readonly comparison: Comparison;
-  private readonly collection: CollectionSchema;
-  private readonly parentNs: string | undefined;
-  private readonly uuid: Uint8Array;
-  private readonly atFork: ParentAtFork;
-  private readonly seen = new Set<string>();
-
-  constructor(comparison: Comparison, collection: CollectionSchema, atFork: ParentAtFork) {
-    this.comparison = comparison;
-    this.collection = collection;
-    this.atFork = atFork;
-    this.uuid = Buffer.from(collection.uuid ?? '', 'hex');
-    const { base, parentCatalog, branchCatalog } = comparison;
-    this.parentNs = parentCollection(collection.uuid ?? '', base, parentCatalog, branchCatalog)?.ns;
-  }
-
-  async run(): Promise<number> {
-    let found = 0;
-    for await (const keys of this.keys()) {
-      const fresh = keys.filter((key) => !this.seen.has(keyText(key)));
-      for (const key of fresh) this.seen.add(keyText(key));
-      const wrong = await this.differing(fresh);
-      for (const key of wrong) if (await this.confirm(key)) found += 1;
-    }
-    return found;
-  }
-
-  /** Every key that either side or either history knows. */
-  private async *keys(): AsyncGenerator<BsonValue[]> {
-    const { branch, parent } = this.comparison;
-    const { db, name } = this.collection;
-    yield* keysOf(branch, db, name);
-    if (this.parentNs !== undefined)
-      yield* keysOf(
-        parent,
-        this.parentNs.slice(0, this.parentNs.indexOf('.')),
-        this.parentNs.slice(this.parentNs.indexOf('.') + 1),
-      );
-    yield await this.atFork.changedKeys(this.uuid);
-    let after: Uint8Array | undefined;
-    for (;;) {
-      const rows: TouchedRecord[] = await branch.history.touchedPage(after, batchSize, this.uuid);
-      if (rows.length === 0) return;
-      yield rows.map(({ key }) => key);
-      after = rows.at(-1)?.id;
-    }
-  }
-
-  private async differing(keys: readonly BsonValue[]): Promise<BsonValue[]> {
-    if (keys.length === 0) return [];
-    const live = await readByKey(this.comparison.branch, this.collection.ns, keys);
-    const expected = await this.expected(keys);
-    return keys.filter((key) => !sameBytes(live.get(keyText(key)), expected.get(keyText(key))?.image));
-  }
-
-  /** What the history says each document is now. */
-  private async expected(
-    keys: readonly BsonValue[],
-  ): Promise<Map<string, { image: Uint8Array | undefined; row: TouchedRecord | undefined }>> {
-    const { branch, parent } = this.comparison;
-    const ids = new Map(keys.map((key) => [toBase64(touchedId(this.uuid, key)), key]));
-    const rows = await branch.history.touchedRows([...ids.keys()].map((id) => Buffer.from(id, 'base64')));
-    const byKey = new Map(rows.map((row) => [keyText(row.key), row]));
-    const lasts = await branch.history.bySeq(
-      rows.map((row) => row.last),
-      { after: true },
-    );
-    const parents =
-      this.parentNs === undefined ? new Map<string, Uint8Array>() : await readByKey(parent, this.parentNs, keys);
-    const live = await readByKey(
-      branch,
-      this.collection.ns,
-      rows.filter((row) => isImport(lasts.get(row.last))).map((row) => row.key),
-    );
-    const result = new Map<string, { image: Uint8Array | undefined; row: TouchedRecord | undefined }>();
-    for (const key of keys) {
-      const text = keyText(key);
-      const row = byKey.get(text);
-      const last = row && lasts.get(row.last);
-      // An import is recorded by key: what is there is what it left.
-      const image = row
-        ? isImport(last)
-          ? live.get(text)
-          : last?.after
-        : await this.atFork.image(this.uuid, key, parents.get(text));
-      result.set(text, { image, row });
-    }
-    return result;
-  }
-
-  /** Looks again at one moment of both, so that a write under way is no difference; then tells the history. */
-  private async confirm(key: BsonValue): Promise<boolean> {
-    const { branch } = this.comparison;
-    const text = keyText(key);
-    for (let attempt = 0; attempt < confirmTries; attempt += 1) {
-      await settleNow(branch);
-      const at = branch.capture.position;
-      const before = (await this.expected([key])).get(text);
-      const query = {
-        collection: new Binary(this.uuid, 4),
-        filter: { _id: { $eq: driverValue(key) } },
-        atClusterTime: at,
-      };
-      const [live] = await rawFindAll(branch.client.db(this.collection.db), query);
-      const after = (await this.expected([key])).get(text);
-      if (before?.row?.last !== after?.row?.last) continue;
-      if (sameBytes(live, after?.image)) return false;
-      await branch.capture.note('gap', this.finding(key, after?.image, live));
-      return true;
-    }
-    return false;
-  }
-
-  private finding(key: BsonValue, before: Uint8Array | undefined, after: Uint8Array | undefined): NoteFields {
-    const detail = {
-      reason: 'found by comparison',
-      ...(before ? {} : { created: true }),
-      ...(after ? {} : { removed: true }),
-    };
-    return {
-      ns: this.collection.ns,
-      uuid: this.uuid,
-      key,
-      detail,
-      ...(before ? { before } : {}),
-      ...(after ? { after } : {}),
-    };
-  }
+function kindOf({ before, after, beforeUnknown }: Finding): Difference['kind'] {
+  if (after === undefined) return 'missing';
+  return before === undefined && !beforeUnknown ? 'unexpected' : 'different';
 }
 
-function isImport(change: ChangeRecord | undefined): boolean {
-  return change?.op === 'import';
+interface Opened {
+  readonly checks: readonly { readonly who: Participants; readonly collection: VerifiedCollection }[];
+  readonly unverified: readonly Unverified[];
 }
 
-async function* keysOf(side: Side, db: string, name: string): AsyncGenerator<BsonValue[]> {
-  const query = { collection: name, filter: {}, projection: { _id: 1 }, batchSize };
-  for await (const batch of rawFind(side.client.db(db), query)) {
-    yield batch.flatMap((document) => {
-      const id = field(document, '_id');
-      return id ? [id] : [];
+async function open(home: Home, branch: Side, parent: Side | undefined): Promise<Opened> {
+  if (!parent) {
+    await settleNow(branch);
+    const collections = await placesOf(branch, (await readCatalog(branch.client)).byNamespace.values());
+    const who = { branch, parent: undefined };
+    return { checks: collections.map((collection) => ({ who, collection })), unverified: [] };
+  }
+  const { comparison, settled, adminChanged } = await openComparison(home, branch, parent);
+  const unverified: Unverified[] = [];
+  if (!settled) unverified.push({ ns: '', reason: 'Capture had not caught up with the server.' });
+  if (adminChanged)
+    unverified.push({
+      ns: 'admin',
+      reason: 'Ordinary collections of the admin database are not captured; they were written.',
     });
+  const [ours, theirs] = await Promise.all([
+    placesOf(branch, comparison.branchCatalog.byNamespace.values()),
+    placesOf(parent, comparison.parentCatalog.byNamespace.values()),
+  ]);
+  const { _id: parentId } = parent.record;
+  const { _id: branchId, forkedAt } = branch.record;
+  const [lostLogs, lostImages, images] = await Promise.all([
+    home.gaps.countDocuments({ branch: parentId, kind: 'log', to: { $gte: forkedAt } }),
+    home.gaps.countDocuments({ branch: branchId, kind: 'images' }),
+    ForkImages.open(branch, parent),
+  ]);
+  const both = { branch, parent: { side: parent, images, historyLost: lostLogs > 0, imagesLost: lostImages > 0 } };
+  const alone = { branch: parent, parent: undefined };
+  return {
+    checks: [
+      ...paired(comparison, parent, ours, theirs, unverified).map((collection) => ({ who: both, collection })),
+      ...onlyInParent(comparison, ours, theirs).map((collection) => ({ who: alone, collection })),
+    ],
+    unverified,
+  };
+}
+
+/** Collections that hold documents, a time-series collection by its buckets. */
+async function placesOf(side: Side, catalog: Iterable<CollectionSchema>): Promise<VerifiedCollection[]> {
+  const places: VerifiedCollection[] = [];
+  for (const { ns, db, name, kind, uuid } of catalog) {
+    if (kind === 'timeseries') {
+      const buckets = await bucketsOf(side.client, db, name);
+      if (buckets) places.push({ ns, db, name: buckets.name, uuid: buckets.uuid });
+    } else if (uuid !== undefined) places.push({ ns, db, name, uuid: Buffer.from(uuid, 'hex') });
   }
+  return places;
+}
+
+/** A collection that came from the parent is compared with the parent's of the same identity, whatever its name by now. */
+function paired(
+  { base }: Comparison,
+  parent: Side,
+  ours: readonly VerifiedCollection[],
+  theirs: readonly VerifiedCollection[],
+  unverified: Unverified[],
+): VerifiedCollection[] {
+  const byUuid = new Map(theirs.map((place) => [uuidText(place.uuid), place]));
+  return ours.map((place) => {
+    const there = byUuid.get(uuidText(place.uuid));
+    if (there) return { ...place, parent: { ns: there.ns, db: there.db, name: there.name } };
+    if (!base.byUuid.has(uuidText(place.uuid))) return place;
+    const reason = `${parent.record.name} has dropped it since: what it held at the fork is known only of documents that were changed.`;
+    unverified.push({ ns: place.ns, reason });
+    return { ...place, touchedOnly: true };
+  });
+}
+
+/** What the parent has and the branch has not: its own history has to tell all of it, or, of what it had at the fork, the changes. */
+function onlyInParent(
+  { base }: Comparison,
+  ours: readonly VerifiedCollection[],
+  theirs: readonly VerifiedCollection[],
+): VerifiedCollection[] {
+  const known = new Set(ours.map(({ uuid }) => uuidText(uuid)));
+  return theirs
+    .filter(({ uuid }) => !known.has(uuidText(uuid)))
+    .map((place) => ({ ...place, touchedOnly: base.byUuid.has(uuidText(place.uuid)) }));
 }

@@ -238,6 +238,20 @@ export class History {
     return query.fromEnd ? records.reverse() : records;
   }
 
+  /** Which documents were changed after `seq`, oldest first, a batch at a time, without images. */
+  async *keysAfter(seq: number): AsyncGenerator<{ seq: number; uuid: Uint8Array; key: BsonValue }[]> {
+    const query = {
+      collection: this.changes.collectionName,
+      filter: { _id: { $gt: seq } },
+      projection: { u: 1, k: 1 },
+      sort: { _id: 1 },
+      batchSize: 5_000,
+    };
+    for await (const batch of rawFind(this.home.history, query)) {
+      yield batch.map(decodeChange).flatMap(({ seq, uuid, key }) => (uuid && key ? [{ seq, uuid, key }] : []));
+    }
+  }
+
   /** The changes with these sequences, by sequence. */
   async bySeq(
     seqs: readonly number[],
@@ -304,15 +318,26 @@ export class History {
     return row ? decodeTouched(row) : undefined;
   }
 
-  /** Touched documents in a stable order, by collection, after `after`; `within` one collection only. */
-  async touchedPage(after: Uint8Array | undefined, limit: number, within?: Uint8Array): Promise<TouchedRecord[]> {
+  /**
+   * Touched documents in a stable order, by collection, after `after`; `within` one collection only.
+   * @param since only those changed after this sequence
+   */
+  async touchedPage(
+    after: Uint8Array | undefined,
+    limit: number,
+    within?: Uint8Array,
+    since?: number,
+  ): Promise<TouchedRecord[]> {
     const range: Document = {};
     if (after) range['$gt'] = new Binary(after);
     else if (within) range['$gte'] = new Binary(paddedId(within, 0x00));
     if (within) range['$lte'] = new Binary(paddedId(within, 0xff));
     const rows = await rawFindAll(this.home.history, {
       collection: this.touched.collectionName,
-      filter: after || within ? { _id: range } : {},
+      filter: {
+        ...(after || within ? { _id: range } : {}),
+        ...(since === undefined ? {} : { l: { $gt: since } }),
+      },
       sort: { _id: 1 },
       limit,
       batchSize: limit,

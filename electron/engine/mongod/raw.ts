@@ -68,6 +68,9 @@ export interface RawFind {
   readonly projection?: Document;
   readonly sort?: Document;
   readonly hint?: Document;
+  /** Bounds of the hinted index: `min` belongs to the range, `max` does not. */
+  readonly min?: Document;
+  readonly max?: Document;
   readonly limit?: number;
   readonly batchSize?: number;
   readonly collation?: Document;

@@ -14,6 +14,7 @@ import { dataMethods } from './data-methods.ts';
 import { engineMethods } from './engine-methods.ts';
 import { presentLog } from './present.ts';
 import { settingsMethods } from './settings-methods.ts';
+import { verifyMethods } from './verify-methods.ts';
 
 /** What the methods work with. */
 export interface Context {
@@ -120,6 +121,7 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
     ...branchMethods,
     ...changeMethods,
     ...dataMethods,
+    ...verifyMethods,
   };
   return {
     call: (method, input, call) => methods[method](context, input as never, call) as Promise<never>,
