@@ -6,6 +6,8 @@ import type { ElementSlice } from '../../shared/bson/walk.ts';
 export interface ArrayMarks {
   readonly before: ReadonlySet<number>;
   readonly after: ReadonlySet<number>;
+  /** How many of them only moved. */
+  readonly moved: number;
 }
 
 const patcher = create({ arrays: { detectMove: true, includeValueOnMove: false } });
@@ -16,7 +18,7 @@ const patcher = create({ arrays: { detectMove: true, includeValueOnMove: false }
  * decided elsewhere, by bytes.
  */
 export function arrayMarks(before: readonly ElementSlice[], after: readonly ElementSlice[]): ArrayMarks {
-  const marks = { before: new Set<number>(), after: new Set<number>() };
+  const marks = { before: new Set<number>(), after: new Set<number>(), moved: 0 };
   const text = ({ value }: ElementSlice): string => toEjson(value);
   const delta = patcher.diff(before.map(text), after.map(text)) as Record<string, unknown> | undefined;
   for (const [key, change] of Object.entries(delta ?? {})) {
@@ -25,7 +27,9 @@ export function arrayMarks(before: readonly ElementSlice[], after: readonly Elem
     else {
       marks.before.add(Number(key.slice(1)));
       const [, destination, kind] = change as [unknown, number, number];
-      if (kind === moved) marks.after.add(destination);
+      if (kind !== moved) continue;
+      marks.after.add(destination);
+      marks.moved += 1;
     }
   }
   return marks;

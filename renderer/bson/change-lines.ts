@@ -1,30 +1,17 @@
 import { Type, typeName } from '../../shared/bson/value.ts';
 import type { BsonValue } from '../../shared/bson/value.ts';
 import { elementsOf, valueSlice } from '../../shared/bson/walk.ts';
-import type { ElementSlice } from '../../shared/bson/walk.ts';
-import { arrayMarks } from './array-marks.ts';
-import { pathKey } from './line.ts';
-import type { Line, LinesOptions, PlaceChange, Tone } from './line.ts';
+import { plural } from '../shell/numbers.ts';
+import { wholeArrayLines } from './array-lines.ts';
+import { foldLine, moreKey, pathKey, shownMembers } from './line.ts';
+import type { Line, LinesOptions, Place, PlaceChange } from './line.ts';
 import { plainText } from './plain.ts';
-import { markBetween } from './text-marks.ts';
-import type { Piece } from './text-marks.ts';
+import { stringOf, textChangeLines, textValueLines } from './text-lines.ts';
 
 const inlineChars = 64;
 const longestValue = 4_000;
 /** Types that a value's text already shows. */
 const plainTypes: ReadonlySet<string> = new Set(['String', 'Boolean', 'Null']);
-
-/** Where a value stands, and what its lines are about. */
-export interface Place {
-  readonly name: string | undefined;
-  readonly depth: number;
-  readonly key: string;
-  readonly tone: Tone;
-  readonly changes: readonly number[];
-  /** Whether its first line begins a choice. */
-  readonly box: boolean;
-  readonly note?: string | undefined;
-}
 
 export function isScalarType(type: number | undefined): boolean {
   return type !== Type.Object && type !== Type.Array;
@@ -36,11 +23,15 @@ export function valueLines(value: BsonValue, place: Place, options: LinesOptions
   const line = { depth, tone, name, changes, box };
   const isArray = value[0] === Type.Array;
   const isScalar = isScalarType(value[0]);
+  const string = stringOf(value);
+  if (string !== undefined && string.length > inlineChars) return textValueLines(string, place, options);
   if (isScalar || plainText(value, inlineChars + 1).length <= inlineChars) {
     const typed = tone !== 'plain' && isScalar ? typeNote(typeName(value), options) : undefined;
     return [{ ...line, key, pieces: [{ text: plainText(value, longestValue) }], note: note ?? typed }];
   }
-  const members = elementsOf(valueSlice(value)).flatMap((element, index) =>
+  const all = elementsOf(valueSlice(value));
+  const shown = shownMembers(all.length, key, options.opened);
+  const members = all.slice(0, shown).flatMap((element, index) =>
     valueLines(
       element.value,
       {
@@ -54,6 +45,10 @@ export function valueLines(value: BsonValue, place: Place, options: LinesOptions
       options,
     ),
   );
+  if (shown < all.length) {
+    const rest = plural(all.length - shown, isArray ? 'more element' : 'more field');
+    members.push(foldLine(moreKey(key, shown), depth + 1, rest));
+  }
   return [
     { ...line, key: `${key}{`, pieces: [{ text: isArray ? '[' : '{' }], note },
     ...members,
@@ -75,18 +70,26 @@ export function changeLines(
   if (base !== undefined && branch !== undefined && isScalarType(base[0]) && isScalarType(branch[0])) {
     return scalarLines(base, branch, { name, depth, key, index }, options);
   }
+  if (base?.[0] === Type.Array && branch?.[0] === Type.Array && isLong(base, branch)) {
+    return wholeArrayLines(base, branch, { name, depth, key, changes: [index] }, options, valueLines);
+  }
   const place = { name, depth, changes: [index] };
   const lines: Line[] = [];
   if (base !== undefined) {
-    const note = branch === undefined ? 'field removed' : undefined;
+    const note = branch === undefined ? `${name === undefined ? 'element' : 'field'} removed` : undefined;
     lines.push(...valueLines(base, { ...place, key: `${key}-`, tone: 'rem', box: true, note }, options));
   }
   if (branch !== undefined) {
     const isNew = base === undefined;
-    const note = isNew ? 'new field' : undefined;
+    const note = isNew ? `new ${name === undefined ? 'element' : 'field'}` : undefined;
     lines.push(...valueLines(branch, { ...place, key: `${key}+`, tone: 'add', box: isNew, note }, options));
   }
   return lines;
+}
+
+/** A few elements are read more quickly twice than with their differences explained. */
+function isLong(base: BsonValue, branch: BsonValue): boolean {
+  return Math.max(plainText(base, 200).length, plainText(branch, 200).length) > inlineChars;
 }
 
 function scalarLines(
@@ -95,6 +98,10 @@ function scalarLines(
   { name, depth, key, index }: { name: string | undefined; depth: number; key: string; index: number },
   options: LinesOptions,
 ): Line[] {
+  const [old, fresh] = [stringOf(base), stringOf(branch)];
+  if (old !== undefined && fresh !== undefined) {
+    return textChangeLines(old, fresh, { name, depth, key, changes: [index] }, options);
+  }
   const [from, to] = [plainText(base, longestValue), plainText(branch, longestValue)];
   const types = [typeName(base), typeName(branch)] as const;
   const common = { depth, name, changes: [index] };
@@ -103,10 +110,9 @@ function scalarLines(
     return [{ ...common, key: `${key}~`, tone: 'mod', pieces: [{ text: from }], types, note, box: true }];
   }
   const noteOf = (type: string): string | undefined => (types[0] === types[1] ? typeNote(type, options) : type);
-  const [old, fresh] = markBetween(from, to, base[0] === Type.String && branch[0] === Type.String);
   return [
-    { ...common, key: `${key}-`, tone: 'rem', pieces: old, note: noteOf(types[0]), box: true },
-    { ...common, key: `${key}+`, tone: 'add', pieces: fresh, note: noteOf(types[1]), box: false },
+    { ...common, key: `${key}-`, tone: 'rem', pieces: [{ text: from }], note: noteOf(types[0]), box: true },
+    { ...common, key: `${key}+`, tone: 'add', pieces: [{ text: to }], note: noteOf(types[1]), box: false },
   ];
 }
 
@@ -140,50 +146,6 @@ function conflictLines(
       box: false,
       side: 'branch',
     },
-  ];
-}
-
-/** Fields or elements that only changed places. */
-export function orderLine(change: PlaceChange, index: number, depth: number): Line {
-  const names = (value: BsonValue | undefined): string => (value === undefined ? '' : plainText(value, 80));
-  return {
-    key: `${pathKey(change.path)}~order`,
-    depth,
-    tone: 'mod',
-    pieces: [{ text: `order ${names(change.base)} → ${names(change.branch)}` }],
-    note: 'only the order',
-    changes: [index],
-    box: true,
-  };
-}
-
-/** A short array of simple values, old and new on one line each, its changed elements marked: one choice. */
-export function inlineArrayLines(
-  before: ElementSlice,
-  after: ElementSlice,
-  place: {
-    readonly name: string | undefined;
-    readonly depth: number;
-    readonly key: string;
-    readonly changes: readonly number[];
-  },
-): Line[] | undefined {
-  const { name, depth, key, changes } = place;
-  const [old, fresh] = [elementsOf(before), elementsOf(after)];
-  if (![...old, ...fresh].every((element) => isScalarType(element.type))) return undefined;
-  if (plainText(after.value, 200).length + plainText(before.value, 200).length > 2 * inlineChars) return undefined;
-  const marks = arrayMarks(old, fresh);
-  const side = (elements: readonly ElementSlice[], marked: ReadonlySet<number>, mark: 'del' | 'ins'): Piece[] => {
-    const pieces: Piece[] = [{ text: '[' }];
-    elements.forEach((element, index) => {
-      if (index > 0) pieces.push({ text: ', ' });
-      pieces.push({ text: plainText(element.value), ...(marked.has(index) ? { mark } : {}) });
-    });
-    return [...pieces, { text: ']' }];
-  };
-  return [
-    { key: `${key}-`, depth, tone: 'rem', name, pieces: side(old, marks.before, 'del'), changes, box: true },
-    { key: `${key}+`, depth, tone: 'add', name, pieces: side(fresh, marks.after, 'ins'), changes, box: false },
   ];
 }
 

@@ -3,8 +3,9 @@ import { Type } from '../../shared/bson/value.ts';
 import type { BsonValue } from '../../shared/bson/value.ts';
 import { elementsOf, valueSlice } from '../../shared/bson/walk.ts';
 import { plural } from '../shell/numbers.ts';
-import { changeLines, inlineArrayLines, orderLine, valueLines } from './change-lines.ts';
-import { pathKey } from './line.ts';
+import { inlineArrayLines, orderLines } from './array-lines.ts';
+import { changeLines, valueLines } from './change-lines.ts';
+import { foldLine, moreKey, pathKey, shownMembers } from './line.ts';
 import type { Line, LinesOptions, PlaceChange, Tone } from './line.ts';
 import { pairArray, pairObject } from './pairs.ts';
 import type { Pair } from './pairs.ts';
@@ -33,8 +34,8 @@ export function diffLines(
 }
 
 /** The lines of one image. */
-export function imageLines(image: BsonValue): Line[] {
-  const writer = new Writer([], { opened: new Set() });
+export function imageLines(image: BsonValue, opened: ReadonlySet<string> = new Set()): Line[] {
+  const writer = new Writer([], { opened });
   writer.image(image, 'plain', []);
   return writer.lines;
 }
@@ -109,7 +110,7 @@ class Writer {
   orderNote(path: FieldPath, depth: number): void {
     const index = (this.#at.get(pathKey(path)) ?? []).find((at) => this.#changes[at]?.order === true);
     const change = index === undefined ? undefined : this.#changes[index];
-    if (index !== undefined && change !== undefined) this.#push([orderLine(change, index, depth)]);
+    if (index !== undefined && change !== undefined) this.#push(orderLines(change, index, depth));
   }
 
   /** Changes that found no place in the tree, by their whole path: none may be hidden. */
@@ -176,15 +177,20 @@ class Writer {
       const names = run.map(({ pair }) => pair.name).join(', ');
       const listed = !inArray && names.length < 48 ? `: ${names}` : '';
       const text = `${plural(run.length, `unchanged ${inArray ? 'element' : 'field'}`)}${listed}`;
-      this.#push([{ key, depth, tone: 'fold', pieces: [{ text }], changes: [], box: false }]);
+      this.#push([foldLine(key, depth, text)]);
       return;
     }
-    for (const { pair, path } of run) {
+    const shown = shownMembers(run.length, key, this.#options.opened);
+    for (const { pair, path } of run.slice(0, shown)) {
       const element = pair.after ?? pair.before;
       if (element === undefined) continue;
       const name = inArray ? undefined : pair.name;
       const place = { name, depth, key: pathKey(path), tone: 'plain' as const, changes: [], box: false };
       this.#push(valueLines(element.value, place, this.#options));
+    }
+    const rest = run.length - shown;
+    if (rest > 0) {
+      this.#push([foldLine(moreKey(key, shown), depth, plural(rest, inArray ? 'more element' : 'more field'))]);
     }
   }
 

@@ -1,39 +1,25 @@
-import { useRef } from 'react';
+import { useEffect, useRef } from 'react';
 import type { CSSProperties, ReactNode } from 'react';
 import { useVirtualRows } from '../shell/virtual-rows.ts';
+import { LineText, signs } from './line-text.tsx';
 import type { Line } from './line.ts';
 
-const signs = { plain: '', fold: '', add: '+', rem: '−', mod: '~', con: '!' } as const;
-const signWords = {
-  plain: '',
-  fold: '',
-  add: 'after: ',
-  rem: 'before: ',
-  mod: 'changed: ',
-  con: 'conflict: ',
-} as const;
-
-/**
- * A document's lines, only those in view. `box` draws what stands before a line (where a choice is made), `end` what stands
- * at its right; `current` is the key of the line that has the keyboard.
- */
-export function DocumentView({
-  lines,
-  label,
-  onOpenFold,
-  box,
-  end,
-  isOut,
-  current,
-}: {
+/** How a document's lines are drawn, whatever their layout. */
+export interface ViewProps {
   readonly lines: readonly Line[];
   readonly label: string;
   readonly onOpenFold: (key: string) => void;
+  /** What stands before a line: where a choice is made. */
   readonly box?: (line: Line) => ReactNode;
+  /** What stands at a line's right, in place of its note. */
   readonly end?: (line: Line) => ReactNode;
   readonly isOut?: (line: Line) => boolean;
+  /** The key of the line that has the keyboard. */
   readonly current?: string | undefined;
-}) {
+}
+
+/** A document's lines below each other, only those in view. */
+export function DocumentView({ lines, label, onOpenFold, box, end, isOut, current }: ViewProps) {
   const scroller = useRef<HTMLDivElement>(null);
   const virtual = useVirtualRows({
     scroller,
@@ -42,6 +28,12 @@ export function DocumentView({
     keyOf: (index) => lines[index]?.key ?? index,
     overscan: 20,
   });
+  useFollowed(
+    scroller,
+    current,
+    lines.findIndex((line) => line.key === current),
+    virtual.scrollToIndex,
+  );
   return (
     <div
       className={box === undefined ? 'doc' : 'doc doc-pick'}
@@ -54,14 +46,12 @@ export function DocumentView({
         {virtual.getVirtualItems().map((item) => {
           const line = lines[item.index];
           if (line === undefined) return null;
-          const out = isOut?.(line) === true;
-          const classes = ['dl', line.tone, out ? 'out' : '', line.key === current ? 'current' : ''].filter(Boolean);
           return (
             <div
               key={item.key}
               ref={virtual.measureElement}
               data-index={item.index}
-              className={classes.join(' ')}
+              className={lineClasses(line, isOut?.(line) === true, line.key === current)}
               style={{ '--d': line.depth, transform: `translateY(${String(item.start)}px)` } as CSSProperties}
             >
               {box === undefined ? null : <span className="box">{box(line)}</span>}
@@ -78,40 +68,28 @@ export function DocumentView({
   );
 }
 
-function LineText({ line, onOpenFold }: { readonly line: Line; readonly onOpenFold: (key: string) => void }) {
-  const [first] = line.pieces;
-  if (line.tone === 'fold') {
-    return (
-      <button type="button" className="t" onClick={() => onOpenFold(line.key)}>
-        {first?.text}
-      </button>
-    );
-  }
-  return (
-    <span className="t">
-      {signWords[line.tone] === '' ? null : <span className="sr">{signWords[line.tone]}</span>}
-      {line.name === undefined ? null : (
-        <>
-          <span className="k">{line.name === '' ? '""' : line.name}</span>:{' '}
-        </>
-      )}
-      <span className="v">
-        {line.pieces.map((piece, index) =>
-          piece.mark === 'ins' ? (
-            <ins key={index}>{piece.text}</ins>
-          ) : piece.mark === 'del' ? (
-            <del key={index}>{piece.text}</del>
-          ) : (
-            piece.text
-          ),
-        )}
-      </span>
-      {line.types === undefined ? null : (
-        <span className="type-change">
-          <span className="type">{line.types[0]}</span> <span className="quiet">→</span>{' '}
-          <span className="type">{line.types[1]}</span>
-        </span>
-      )}
-    </span>
-  );
+export function lineClasses(line: Line, out: boolean, current: boolean): string {
+  const classes = ['dl', line.tone, line.wrap === true ? 'wrap' : '', out ? 'out' : '', current ? 'current' : ''];
+  return classes.filter(Boolean).join(' ');
+}
+
+/** Brings the row that was stepped to into view, then gives its box the keyboard. */
+export function useFollowed(
+  scroller: React.RefObject<HTMLDivElement | null>,
+  current: string | undefined,
+  index: number,
+  scrollTo: (index: number) => void,
+): void {
+  useEffect(() => {
+    if (current === undefined || index < 0) return;
+    scrollTo(index);
+    const frame = requestAnimationFrame(() => {
+      scroller.current?.querySelector<HTMLElement>('.current [role=checkbox]')?.focus({ preventScroll: true });
+    });
+    return () => {
+      cancelAnimationFrame(frame);
+    };
+    // Followed when the place is stepped to, not when lines around it open.
+    // eslint-disable-next-line react-hooks/exhaustive-deps
+  }, [current]);
 }

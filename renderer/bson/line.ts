@@ -31,6 +31,8 @@ export interface Line {
   readonly box: boolean;
   /** For a side of a conflict. */
   readonly side?: 'parent' | 'branch';
+  /** Text that goes on below instead of being cut at the edge. */
+  readonly wrap?: boolean;
 }
 
 export interface LinesOptions {
@@ -41,7 +43,45 @@ export interface LinesOptions {
   readonly names?: { readonly parent: string; readonly branch: string };
 }
 
+/** Where a value stands, and what its lines are about. */
+export interface Place {
+  readonly name: string | undefined;
+  readonly depth: number;
+  readonly key: string;
+  readonly tone: Tone;
+  readonly changes: readonly number[];
+  /** Whether its first line begins a choice. */
+  readonly box: boolean;
+  readonly note?: string | undefined;
+}
+
+/** Where a change of old into new stands. */
+export type ChangePlace = Pick<Place, 'name' | 'depth' | 'key' | 'changes'>;
+
 /** A path as a key: names and indexes stay apart. */
 export function pathKey(path: FieldPath): string {
   return JSON.stringify(path);
+}
+
+/** A line that stands for others until it is opened by its key. */
+export function foldLine(key: string, depth: number, text: string): Line {
+  return { key, depth, tone: 'fold', pieces: [{ text }], changes: [], box: false };
+}
+
+const shownAtFirst = 200;
+const shownMore = 2_000;
+
+/**
+ * How many of `count` members are shown: all of a few, else the first ones, and more each time the fold behind them is
+ * opened. The fold's key holds how many stand before it.
+ */
+export function shownMembers(count: number, key: string, opened: ReadonlySet<string>): number {
+  if (count <= 2 * shownAtFirst) return count;
+  let shown = shownAtFirst;
+  while (shown < count && opened.has(moreKey(key, shown))) shown = Math.min(count, shown + shownMore);
+  return shown;
+}
+
+export function moreKey(key: string, shown: number): string {
+  return `${key}>${String(shown)}`;
 }

@@ -85,8 +85,13 @@ function pairBy(
   let kept = -1;
   beforeKeys.forEach((key, index) => {
     const at = afterAt.get(key);
-    if (at === undefined) removedBehind.set(kept, [...(removedBehind.get(kept) ?? []), index]);
-    else kept = at;
+    if (at !== undefined) {
+      kept = at;
+      return;
+    }
+    const group = removedBehind.get(kept);
+    if (group === undefined) removedBehind.set(kept, [index]);
+    else group.push(index);
   });
   const pairs: Pair[] = [];
   const tellRemoved = (behind: number): void => {
