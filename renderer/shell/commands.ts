@@ -104,11 +104,11 @@ export const commands = {
   },
   bringBack: {
     id: 'bring-back',
-    title: () => 'Bring back',
+    title: (branch) => (hasEnded(branch) ? 'Bring back' : 'Wake'),
     icon: 'undo',
     keys: [],
     ofBranch: true,
-    enabled: hasEnded,
+    enabled: (branch) => hasEnded(branch) || branch.state === 'asleep' || branch.state === 'failed',
     run: (branch) => void bringBack(branch),
   },
   discard: {
@@ -158,8 +158,9 @@ export const commands = {
   },
   goLive: goTo('live', 'Live', 'mod+1', () => true),
   goReview: goTo('review', 'Review', 'mod+2', isSandbox),
-  goConnect: goTo('connect', 'Connect', 'mod+3', () => true),
-  goHistory: goTo('history', 'History', 'mod+4', () => true),
+  goData: goTo('data', 'Data', 'mod+3', () => true),
+  goConnect: goTo('connect', 'Connect', 'mod+4', () => true),
+  goHistory: goTo('history', 'History', 'mod+5', () => true),
   filter: {
     id: 'filter',
     title: () => 'Filter this pane',

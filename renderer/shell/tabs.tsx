@@ -3,6 +3,7 @@ import type { ReactNode } from 'react';
 import type { BranchRow } from '../../shared/api.ts';
 import { TimeLeft } from '../branches/time-left.tsx';
 import { Connect } from '../connect/connect.tsx';
+import { Data } from '../data/data-tab.tsx';
 import { History } from '../history/history.tsx';
 import { newRows, useFeed } from '../live/feed.ts';
 import { Live } from '../live/live.tsx';
@@ -17,6 +18,7 @@ import { count } from './numbers.ts';
 const titles: Readonly<Record<Tab, string>> = {
   live: 'Live',
   review: 'Review',
+  data: 'Data',
   connect: 'Connect',
   history: 'History',
 };
@@ -50,6 +52,9 @@ export function BranchTabs({ branch }: { readonly branch: BranchRow }) {
           <Review key={branch.id} branch={branch} />
         </Panel>
       )}
+      <Panel tab="data">
+        <Data key={branch.id} branch={branch} />
+      </Panel>
       <Panel tab="connect">
         <Connect key={branch.id} branch={branch} />
       </Panel>

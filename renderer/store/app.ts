@@ -2,7 +2,7 @@ import { create } from 'zustand';
 import type { BranchRow, LogEntry, Status } from '../../shared/api.ts';
 import type { ConnectionState } from './connection.ts';
 
-export const tabs = ['live', 'review', 'connect', 'history'] as const;
+export const tabs = ['live', 'review', 'data', 'connect', 'history'] as const;
 export type Tab = (typeof tabs)[number];
 
 /** The one dialog that is open. Branches are named by id, which outlives a discard and a reused name. */

@@ -26,9 +26,28 @@ test('every screen is clean to axe, in light and dark', async ({ app: { page, cl
   await expect(page.getByRole('dialog')).toContainText('replaceOne');
   await clean(page, 'plan');
   await page.keyboard.press('Escape');
+  await page.getByRole('tab', { name: 'Data' }).click();
+  await expect(
+    page.getByRole('grid', { name: 'Documents in products' }).getByRole('row', { name: /p1/ }),
+  ).toBeVisible();
+  for (const view of ['Table', 'Lines', /Indexes/, 'Options']) {
+    await page.getByRole('radio', { name: view }).click();
+    await clean(page, `data, ${String(view)}`);
+  }
   for (const tab of ['Connect', 'History']) {
     await page.getByRole('tab', { name: tab }).click();
     await clean(page, tab);
+  }
+  for (const [command, title] of [
+    ['Settings', 'Settings'],
+    ['Add an actor', 'Add an actor to price-update'],
+  ] as const) {
+    await page.keyboard.press('ControlOrMeta+k');
+    await page.getByRole('combobox').fill(command);
+    await page.keyboard.press('Enter');
+    await expect(page.getByRole('dialog', { name: title })).toBeVisible();
+    await clean(page, title);
+    await page.keyboard.press('Escape');
   }
   await page.getByRole('navigation', { name: 'Branches' }).getByRole('button', { name: 'Fork' }).click();
   await expect(page.getByRole('dialog')).toBeVisible();

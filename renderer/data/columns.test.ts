@@ -1,0 +1,45 @@
+import { describe, expect, it } from 'vitest';
+import { parseEjson } from '../../shared/bson/ejson.ts';
+import { toBase64 } from '../../shared/bson/value.ts';
+import { columnsOf, rowOf } from './columns.ts';
+
+const rows = (...texts: string[]) =>
+  texts.map((text) => {
+    const value = parseEjson(text);
+    return rowOf(toBase64(value), value);
+  });
+
+describe('the columns of a table', () => {
+  it('begin with _id, follow the documents, and leave out what few have', () => {
+    const documents = rows(
+      ...Array.from({ length: 9 }, (_, id) => `{"_id":${id},"name":"n","stock":${id}}`),
+      '{"_id":9,"odd":1,"name":"n","stock":9}',
+    );
+    expect(columnsOf(documents, 6)).toEqual([
+      { name: '_id', numeric: false },
+      { name: 'name', numeric: false },
+      { name: 'stock', numeric: true },
+    ]);
+  });
+
+  it('are those that most have where there is no room for all', () => {
+    const documents = rows('{"_id":1,"a":1,"b":1,"c":1}', '{"_id":2,"b":1,"c":1}');
+    expect(columnsOf(documents, 2).map(({ name }) => name)).toEqual(['_id', 'b', 'c']);
+  });
+
+  it('look into objects, and leave out what repeats the _id', () => {
+    const documents = rows(
+      '{"_id":"a","sku":"a","price":{"amount":1,"currency":"EUR"},"tags":[1]}',
+      '{"_id":"b","sku":"b","price":{"amount":2,"currency":"EUR"},"tags":[2]}',
+    );
+    expect(columnsOf(documents, 2)).toEqual([
+      { name: '_id', numeric: false },
+      { name: 'price.amount', numeric: true },
+      { name: 'price.currency', numeric: false },
+    ]);
+  });
+
+  it('of no documents are _id alone', () => {
+    expect(columnsOf([], 4)).toEqual([{ name: '_id', numeric: false }]);
+  });
+});

@@ -1,0 +1,83 @@
+import { documentBytes, sameBytes, Type } from '../../shared/bson/value.ts';
+import type { BsonValue } from '../../shared/bson/value.ts';
+import { elements } from '../../shared/bson/walk.ts';
+
+/** One document of a page, taken apart at its top. */
+export interface Row {
+  /** The whole document as it came, base64. */
+  readonly bson: string;
+  readonly value: BsonValue;
+  /** By name, those of objects also as `price.amount`; of a name that stands twice the first. */
+  readonly fields: ReadonlyMap<string, BsonValue>;
+}
+
+export interface Column {
+  readonly name: string;
+  /** Most of its values are numbers: they stand at the right. */
+  readonly numeric: boolean;
+}
+
+const numbers: ReadonlySet<number | undefined> = new Set([Type.Int32, Type.Int64, Type.Double, Type.Decimal128]);
+const sampled = 100;
+
+/** Texts longer than this on average say little in a column. */
+const longText = 48;
+
+export function rowOf(bson: string, value: BsonValue): Row {
+  const fields = new Map<string, BsonValue>();
+  const add = (name: string, own: BsonValue): void => {
+    if (!fields.has(name)) fields.set(name, own);
+  };
+  for (const { name, value: own } of elements(documentBytes(value))) {
+    add(name, own);
+    if (own[0] !== Type.Object) continue;
+    for (const inner of elements(documentBytes(own))) add(`${name}.${inner.name}`, inner.value);
+  }
+  return { bson, value, fields };
+}
+
+interface Seen {
+  times: number;
+  numeric: number;
+  plain: number;
+  bytes: number;
+  sameAsId: number;
+  readonly order: number;
+}
+
+/**
+ * The columns that say most about these documents: `_id`, then plain values that most of them have, in their order, also
+ * those one level down. What only repeats the `_id` and long texts are left out while there is better.
+ */
+export function columnsOf(rows: readonly Row[], most: number): Column[] {
+  const sample = rows.slice(0, sampled);
+  const seen = new Map<string, Seen>();
+  for (const row of sample) {
+    const id = row.fields.get('_id');
+    let order = 0;
+    for (const [name, value] of row.fields) {
+      const known = seen.get(name) ?? { times: 0, numeric: 0, plain: 0, bytes: 0, sameAsId: 0, order };
+      known.times += 1;
+      if (numbers.has(value[0])) known.numeric += 1;
+      if (value[0] !== Type.Object && value[0] !== Type.Array) known.plain += 1;
+      if (sameBytes(value, id)) known.sameAsId += 1;
+      known.bytes += value.length;
+      seen.set(name, known);
+      order += 1;
+    }
+  }
+  seen.delete('_id');
+  const worth = ({ times, plain, bytes, sameAsId }: Seen): number =>
+    times * (plain * 2 > times ? 1 : 0.2) * (bytes / times > longText ? 0.3 : 1) * (sameAsId === times ? 0.1 : 1);
+  const chosen = [...seen]
+    // Containers stand aside for what is in them.
+    .filter(
+      ([name, { times }]) =>
+        times * 5 >= sample.length && ![...seen.keys()].some((other) => other.startsWith(`${name}.`)),
+    )
+    .sort(([, a], [, b]) => worth(b) - worth(a) || a.order - b.order)
+    .slice(0, most)
+    .sort(([, a], [, b]) => a.order - b.order)
+    .map(([name, { times, numeric }]) => ({ name, numeric: numeric * 2 > times }));
+  return [{ name: '_id', numeric: false }, ...chosen];
+}
