@@ -16,6 +16,7 @@ export const exitCodes = {
   conflicts: 3,
   plan_stale: 3,
   undo_refused: 3,
+  restore_incomplete: 3,
   name_taken: 1,
   main_protected: 1,
   has_children: 1,

@@ -81,7 +81,7 @@ function rank(delta: SchemaDelta): number {
 }
 
 /** One phrase for people: `The index sku_1 of shop.products`. */
-function describe(delta: SchemaDelta): string {
+export function describe(delta: SchemaDelta): string {
   const what = { added: 'new', modified: 'changed', removed: 'dropped' }[delta.kind];
   switch (delta.type) {
     case 'collection':

@@ -35,7 +35,7 @@ export async function undoablePlan(home: Home, entryId: string): Promise<PlanRec
   const plan = entry.plan === undefined ? undefined : await new PlanStore(home).find(entry.plan);
   if (plan) return plan;
   throw new ForkyardError('undo_refused', `${entryId} (${entry.text}) cannot be taken back.`, {
-    hint: 'Adoptions and their undos can.',
+    hint: 'Adoptions, restores, undone changes and their undos can.',
   });
 }
 
@@ -103,9 +103,16 @@ export async function createUndoPlan(
     state: 'ready',
     schemaLast: original.schemaLast !== true,
     undoes: entry,
+    ...(original.text === undefined ? {} : { text: takenBackText(original.text) }),
   };
   await store.plans.insertOne(plan);
   return plan;
+}
+
+const takenBack = 'Took back: ';
+
+function takenBackText(text: string): string {
+  return text.startsWith(takenBack) ? `Did again: ${text.slice(takenBack.length)}` : `${takenBack}${text.replace(/^Did again: /, '')}`;
 }
 
 /** Where the plan wrote nothing there is nothing to take back. */

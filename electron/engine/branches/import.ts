@@ -40,7 +40,7 @@ async function runImport(workspace: Workspace, branch: LocalBranch, request: Imp
   const recordKeys = branch.record._id !== mainId || (await workspace.children(mainId)).length > 0;
   const importId = randomUUID();
   const started = new Date();
-  const seq = await branch.capture.note('import', { detail: { source: label, importId, state: 'running' } });
+  const seq = await branch.capture.note('import', { detail: { source: label, importId, state: 'running', keys: recordKeys } });
   const endWork = branch.capture.beginWork({
     session: sessionId(session),
     importSeq: seq,
@@ -51,6 +51,7 @@ async function runImport(workspace: Workspace, branch: LocalBranch, request: Imp
     source: label,
     importId,
     state,
+    keys: recordKeys,
     startedAt: started.toISOString(),
     endedAt: new Date().toISOString(),
     ...rest,

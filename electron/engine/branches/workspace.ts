@@ -158,7 +158,7 @@ export class Workspace implements Yard {
       ttlIndexes: false,
       active: true,
     };
-    await this.attach(record, server, client);
+    await this.attach(record, server, client, true);
     await this.home.branches.insertOne(record);
   }
 

@@ -17,6 +17,8 @@ export interface StreamEvent {
   readonly after: Uint8Array | undefined;
   readonly updateDescription: Uint8Array | undefined;
   readonly operationDescription: Document | undefined;
+  /** The same as bytes. */
+  readonly description: Uint8Array | undefined;
   /** Where a rename leads. */
   readonly to: string | undefined;
   /** Session and number of a multi-document transaction. */
@@ -46,6 +48,7 @@ export function parseEvent(bytes: Uint8Array): StreamEvent {
     after: idFirst(subdocument(parts.get('fullDocument'))),
     updateDescription: subdocument(parts.get('updateDescription')),
     operationDescription: description && BSON.deserialize(description),
+    description,
     to: to && `${text(field(to, 'db'))}.${text(field(to, 'coll'))}`,
     transaction: transactionOf(parts),
   };

@@ -1,4 +1,5 @@
 import { EJSON } from 'bson';
+import { buildDocument } from '../../../shared/bson/walk.ts';
 import type { ChangeRecord } from '../home/records.ts';
 import type { StreamEvent } from './event.ts';
 import type { Images } from './images.ts';
@@ -58,8 +59,11 @@ export function toRecord(event: StreamEvent, images: Images, seq: number, attrib
     ...attribution,
     ...(images.folded ? { folded: true } : {}),
     ...(detail ? { detail } : {}),
+    ...(isDocumentOp(event.op) ? {} : { schema: event.description ?? noDescription }),
   };
 }
+
+const noDescription = buildDocument([]);
 
 function detailOf(event: StreamEvent, series: boolean): Record<string, unknown> | undefined {
   if (series) return { timeSeries: true };

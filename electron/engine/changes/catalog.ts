@@ -115,7 +115,6 @@ function parseCollection(
   const all: Element[] = options ? elements(options) : [];
   const uuid = all.find(({ name }) => name === 'uuid')?.value;
   const images = all.find(({ name }) => name === 'changeStreamPreAndPostImages')?.value;
-  const hasValidator = all.some(({ name, value }) => name === 'validator' && value.length > 6);
   const indexes = new Map<string, Uint8Array>();
   const list = md && field(md, 'indexes');
   for (const { value } of list ? elements(list.subarray(1)) : []) {
@@ -125,10 +124,18 @@ function parseCollection(
   }
   return {
     uuid: uuid && Buffer.from(uuid.subarray(6)).toString('hex'),
-    options: buildDocument(all.filter(({ name }) => !validationFields.has(name) && !identityFields.has(name))),
-    validation: hasValidator ? validationOf(all) : undefined,
+    ...splitOptions(all),
     indexes,
     images: images?.[0] === Type.Object && field(images.subarray(1), 'enabled')?.[1] === 1,
+  };
+}
+
+/** Create options as they are compared: validation apart, identity and images left out. */
+export function splitOptions(all: readonly Element[]): Pick<CollectionSchema, 'options' | 'validation'> {
+  const hasValidator = all.some(({ name, value }) => name === 'validator' && value.length > 6);
+  return {
+    options: buildDocument(all.filter(({ name }) => !validationFields.has(name) && !identityFields.has(name))),
+    validation: hasValidator ? validationOf(all) : undefined,
   };
 }
 

@@ -121,6 +121,7 @@ export function decodeTouched(bytes: Uint8Array): TouchedRecord {
     f: number;
     l: number;
     bs?: { d?: Binary };
+    im?: number[];
   };
   return {
     id: row._id.buffer,
@@ -129,5 +130,6 @@ export function decodeTouched(bytes: Uint8Array): TouchedRecord {
     first: row.f,
     last: row.l,
     ...(row.bs ? { base: { document: row.bs.d?.buffer } } : {}),
+    ...(row.im ? { imports: row.im } : {}),
   };
 }

@@ -14,6 +14,8 @@ import { toBase64, type BsonValue } from '../../../shared/bson/value.ts';
 import { rawFind, rawFindAll, rawWrite } from '../mongod/raw.ts';
 import { decodeChange, decodeTouched, encodeChange, type DecodedChange, type EncodedChange } from './encode.ts';
 import type { Home } from './home.ts';
+import { changesOf, touchedOf } from './past.ts';
+import { encodeSchemaEvent, schemaEventsOf } from './schema-events.ts';
 import type { BaseOverride, CaptureState, ChangeRecord, TouchedRecord } from './records.ts';
 
 const pieceBytes = 8 * 1024 * 1024;
@@ -56,15 +58,19 @@ export class History {
   }
 
   private get changes(): Collection {
-    return this.home.history.collection(`changes_${this.branchId}`);
+    return this.home.history.collection(changesOf(this.branchId));
   }
 
   private get touched(): Collection {
-    return this.home.history.collection(`touched_${this.branchId}`);
+    return this.home.history.collection(touchedOf(this.branchId));
   }
 
   private get pieces(): Collection {
     return this.home.history.collection(`pieces_${this.branchId}`);
+  }
+
+  private get schemaEvents(): Collection {
+    return this.home.history.collection(schemaEventsOf(this.branchId));
   }
 
   private get states(): Collection<StateDocument> {
@@ -74,7 +80,7 @@ export class History {
   /** Collections are made before the first transaction, which then never has to. */
   async create(): Promise<void> {
     await Promise.all(
-      [this.changes, this.touched, this.pieces].map((collection) =>
+      [this.changes, this.touched, this.pieces, this.schemaEvents].map((collection) =>
         this.home.history.createCollection(collection.collectionName).catch((error: unknown) => {
           if (!(error instanceof MongoServerError) || error.code !== 48) throw error;
         }),
@@ -102,7 +108,7 @@ export class History {
 
   async drop(): Promise<void> {
     await Promise.all([
-      ...[this.changes, this.touched, this.pieces].map((collection) => collection.drop()),
+      ...[this.changes, this.touched, this.pieces, this.schemaEvents].map((collection) => collection.drop()),
       this.states.deleteOne({ _id: this.branchId }),
       this.home.gaps.deleteMany({ branch: this.branchId }),
       this.home.catalog.collection<{ _id: string }>('schemas').deleteOne({ _id: this.branchId }),
@@ -121,12 +127,13 @@ export class History {
     );
     const touched = touchedRowsOf(changes, imported);
     const pieces = encoded.flatMap((change, index) => piecesOf(changes[index]!.seq, change));
+    const schemaEvents = changes.flatMap((change) => (change.schema ? [encodeSchemaEvent(change, change.schema)] : []));
     const session = this.home.client.startSession();
     try {
       for (let attempt = 1; ; attempt += 1) {
         try {
           session.startTransaction({ writeConcern: { w: 1, j: false } });
-          await this.write(session, encoded, pieces, touched, carries ? undefined : state);
+          await this.write(session, encoded, pieces, schemaEvents, touched, carries ? undefined : state);
           await session.commitTransaction();
           return;
         } catch (error) {
@@ -149,6 +156,7 @@ export class History {
     session: ClientSession,
     encoded: readonly EncodedChange[],
     pieces: readonly Uint8Array[],
+    schemaEvents: readonly Uint8Array[],
     touched: ReadonlyMap<string, TouchedRow>,
     state: CaptureState | undefined,
   ): Promise<void> {
@@ -159,6 +167,8 @@ export class History {
     }
     if (pieces.length > 0)
       await this.required(db, { insert: this.pieces.collectionName }, 'documents', pieces, session);
+    if (schemaEvents.length > 0)
+      await this.required(db, { insert: this.schemaEvents.collectionName }, 'documents', schemaEvents, session);
     if (touched.size > 0) await this.writeTouched(session, touched);
     if (state) await this.states.updateOne({ _id: this.branchId }, stateUpdate(state), { session });
   }
@@ -444,6 +454,7 @@ interface TouchedRow {
   readonly key: BsonValue;
   readonly first: number;
   last: number;
+  readonly imports: number[];
 }
 
 /** One row per document that a batch touched, by id (base64), however often the batch changed it. */
@@ -452,29 +463,35 @@ function touchedRowsOf(changes: readonly ChangeRecord[], imported: readonly Impo
   const touch = (uuid: Uint8Array, key: BsonValue, seq: number) => {
     const id = touchedId(uuid, key);
     const text = toBase64(id);
-    const row = rows.get(text);
+    let row = rows.get(text);
     if (row) row.last = Math.max(row.last, seq);
-    else rows.set(text, { id, uuid, key, first: seq, last: seq });
+    else rows.set(text, (row = { id, uuid, key, first: seq, last: seq, imports: [] }));
+    return row;
   };
   for (const { uuid, key, seq } of changes) if (uuid && key) touch(uuid, key, seq);
-  for (const { uuid, key, seq } of imported) touch(uuid, key, seq);
+  for (const { uuid, key, seq } of imported) touch(uuid, key, seq).imports.push(seq);
   return rows;
 }
 
-function touchedDocument({ id, uuid, key, first, last }: TouchedRow): Uint8Array {
-  return BSON.serialize({ _id: new Binary(id), u: new Binary(uuid, 4), k: new Binary(key), f: first, l: last });
+function touchedDocument({ id, uuid, key, first, last, imports }: TouchedRow): Uint8Array {
+  const brought = imports.length > 0 ? { im: imports } : {};
+  return BSON.serialize({ _id: new Binary(id), u: new Binary(uuid, 4), k: new Binary(key), f: first, l: last, ...brought });
 }
 
-function touchedUpsert({ id, uuid, key, first, last }: TouchedRow): Uint8Array {
+function touchedUpsert(row: TouchedRow): Uint8Array {
   return BSON.serialize({
-    q: { _id: new Binary(id) },
-    u: { $max: { l: last }, $setOnInsert: { u: new Binary(uuid, 4), k: new Binary(key), f: first } },
+    q: { _id: new Binary(row.id) },
+    u: { ...again(row), $setOnInsert: { u: new Binary(row.uuid, 4), k: new Binary(row.key), f: row.first } },
     upsert: true,
   });
 }
 
-function touchedAgain({ id, last }: TouchedRow): Uint8Array {
-  return BSON.serialize({ q: { _id: new Binary(id) }, u: { $max: { l: last } } });
+function touchedAgain(row: TouchedRow): Uint8Array {
+  return BSON.serialize({ q: { _id: new Binary(row.id) }, u: again(row) });
+}
+
+function again({ last, imports }: TouchedRow): Document {
+  return { $max: { l: last }, ...(imports.length > 0 ? { $addToSet: { im: { $each: imports } } } : {}) };
 }
 
 /**

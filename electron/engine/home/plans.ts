@@ -46,7 +46,8 @@ export interface Undecided {
 
 export interface PlanRecord {
   readonly _id: string;
-  readonly kind: 'adopt' | 'undo';
+  /** `restore` and `undo-changes` go back inside one branch, which is both sides of them. */
+  readonly kind: 'adopt' | 'undo' | 'restore' | 'undo-changes';
   readonly branchId: string;
   readonly branchName: string;
   readonly parentId: string;
@@ -64,6 +65,8 @@ export interface PlanRecord {
   readonly state: 'ready' | 'applying' | 'applied' | 'stale' | 'partly';
   /** Documents are written before the schema: what an adoption created last is taken away first. */
   readonly schemaLast?: boolean;
+  /** What the log says once it is applied, where the kind alone does not tell. */
+  readonly text?: string;
   /** The entry that this plan takes back. */
   readonly undoes?: string;
   /** While applying: the transactions that may have been committed, in order. `lsid.id` hex and number, with their items. */

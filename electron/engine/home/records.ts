@@ -44,6 +44,8 @@ export interface ChangeRecord {
   /** An image was folded from update descriptions instead of read. */
   readonly folded?: boolean;
   readonly detail?: Readonly<Record<string, unknown>>;
+  /** What a schema event says of itself, as bytes; kept apart from the change and not read with it. */
+  readonly schema?: Uint8Array;
 }
 
 /** A document changed since the fork: pointers to its first and its last change. */
@@ -59,6 +61,8 @@ export interface TouchedRecord {
    * agreed (an adoption), or as an exact comparison found it.
    */
   readonly base?: BaseOverride;
+  /** Sequences of the imports that brought it. */
+  readonly imports?: readonly number[];
 }
 
 export interface BaseOverride {

@@ -1,0 +1,146 @@
+import { randomBytes } from 'node:crypto';
+import { sameBytes } from '../../../shared/bson/value.ts';
+import { field } from '../../../shared/bson/walk.ts';
+import type { Catalog } from '../changes/catalog.ts';
+import type { BackDocument, LeftOut } from '../changes/rewind.ts';
+import { Selection } from '../changes/selection.ts';
+import type { Side } from '../changes/side.ts';
+import { splitNamespace, uuidText, type Comparison } from '../changes/touched.ts';
+import type { Home } from '../home/home.ts';
+import { PlanStore, type PlanItemRecord, type PlanRecord } from '../home/plans.ts';
+import { checkPlan } from './checks.ts';
+import { planSchema, type SchemaPlan } from './schema-steps.ts';
+
+/** What a plan that goes back inside one branch is made of. */
+export interface WayBack {
+  readonly kind: 'restore' | 'undo-changes';
+  /** What the log will say. */
+  readonly text: string;
+  readonly side: Side;
+  /** The schema three-way: what the taken-back changes left, what is there now, and what it is to be. */
+  readonly base: Catalog;
+  readonly now: Catalog;
+  readonly then: Catalog;
+  readonly documents: AsyncIterable<readonly BackDocument[]>;
+  /** Asked once all documents have been read. */
+  readonly leftOut: () => readonly LeftOut[];
+  readonly conflicts: () => number;
+}
+
+/** Stores a plan that goes back, with the exact bytes it expects and will leave; it is applied like any other. */
+export async function storeWayBack(home: Home, way: WayBack): Promise<PlanRecord> {
+  const store = new PlanStore(home);
+  const id = `plan-${randomBytes(6).toString('hex')}`;
+  try {
+    return await build(home, store, id, way);
+  } catch (error) {
+    await store.drop(id);
+    throw error;
+  }
+}
+
+async function build(home: Home, store: PlanStore, id: string, way: WayBack): Promise<PlanRecord> {
+  const { side } = way;
+  const schema = schemaBack(way);
+  const items = new Items(store, id, way, schema);
+  for await (const page of way.documents) await items.add(page);
+  const plan: PlanRecord = {
+    _id: id,
+    kind: way.kind,
+    text: way.text,
+    branchId: side.record._id,
+    branchName: side.record.name,
+    parentId: side.record._id,
+    parentName: side.record.name,
+    createdAt: new Date(),
+    items: items.count + schema.steps.length,
+    conflicts: way.conflicts() + schema.conflicts,
+    bytes: items.bytes,
+    schema: schema.steps,
+    checks: [],
+    state: 'ready',
+  };
+  const left = [
+    ...way.leftOut().map(({ name, detail }) => ({ name, ok: false, detail })),
+    ...schema.checks,
+    ...items.leftOut(),
+  ];
+  const checks = [...left, ...(await checkPlan(store, plan, side, comparisonOf(way)))];
+  const leftOut = left.map(({ detail }) => detail);
+  const checked = { ...plan, checks, ...(leftOut.length === 0 ? {} : { leftOut }) };
+  await store.plans.insertOne(checked);
+  return checked;
+}
+
+/** Schema commands that lead from what is there to what is to be. */
+export function schemaBack(way: Pick<WayBack, 'side' | 'base' | 'now' | 'then'>): SchemaPlan {
+  const { name } = way.side.record;
+  return planSchema(comparisonOf(way), new Selection({}, name, name), new Set());
+}
+
+function comparisonOf({ side, base, now, then }: Pick<WayBack, 'side' | 'base' | 'now' | 'then'>): Comparison {
+  return { branch: side, parent: side, base, branchCatalog: then, parentCatalog: now };
+}
+
+class Items {
+  count = 0;
+  bytes = 0;
+  private readonly store: PlanStore;
+  private readonly plan: string;
+  private readonly way: WayBack;
+  private readonly schema: SchemaPlan;
+  /** Documents that cannot be written, by collection and why. */
+  private readonly left = new Map<string, { count: number; readonly ns: string; readonly why: string }>();
+
+  constructor(store: PlanStore, plan: string, way: WayBack, schema: SchemaPlan) {
+    this.store = store;
+    this.plan = plan;
+    this.way = way;
+    this.schema = schema;
+  }
+
+  async add(page: readonly BackDocument[]): Promise<void> {
+    const items: PlanItemRecord[] = [];
+    for (const document of page) {
+      const { key, then: result, now: expect } = document;
+      if (sameBytes(result, expect)) continue;
+      const ns = this.place(document);
+      const why = this.obstacle(document, ns);
+      if (why !== undefined) {
+        const known = this.left.get(`${ns} ${why}`);
+        if (known) known.count += 1;
+        else this.left.set(`${ns} ${why}`, { count: 1, ns, why });
+        continue;
+      }
+      items.push({ index: this.count, ns, key, expect, result, writes: true });
+      this.count += 1;
+      this.bytes += (expect?.length ?? 0) + (result?.length ?? 0);
+    }
+    await this.store.addItems(this.plan, items);
+  }
+
+  leftOut(): PlanRecord['checks'] {
+    return [...this.left.values()].map(({ count, ns, why }) => ({
+      name: 'documents',
+      ok: false,
+      detail: `${count === 1 ? '1 document' : `${count} documents`} of ${ns} cannot be put back: ${why}.`,
+    }));
+  }
+
+  /** Schema commands run first: a collection that gets its former name back is found under that. */
+  private place({ uuid, ns }: BackDocument): string {
+    const before = this.way.then.byUuid.get(uuidText(uuid))?.ns;
+    if (before === undefined || before === ns) return ns;
+    return this.schema.steps.some((step) => step.ns === before) ? before : ns;
+  }
+
+  /** Why a document cannot be written, if so. */
+  private obstacle({ uuid }: BackDocument, ns: string): string | undefined {
+    const there = this.way.now.byUuid.get(uuidText(uuid));
+    const collection = there ?? this.way.then.byUuid.get(uuidText(uuid));
+    if (collection && field(collection.options, 'capped')?.[1] === 1) return 'a capped collection takes no part in transactions';
+    if (splitNamespace(ns)[1] === 'system.js') return 'the server takes no stored function in a transaction';
+    const made = this.schema.steps.some((step) => step.ns === ns && step.type === 'collection' && step.after !== undefined);
+    return there || made ? undefined : 'its collection cannot be made again';
+  }
+}

@@ -1,0 +1,51 @@
+import type { Document } from 'mongodb';
+import { rawFind } from '../mongod/raw.ts';
+import { decodeChange, decodeTouched } from './encode.ts';
+import type { Home } from './home.ts';
+import type { ChangeRecord, TouchedRecord } from './records.ts';
+
+export function changesOf(branchId: string): string {
+  return `changes_${branchId}`;
+}
+
+export function touchedOf(branchId: string): string {
+  return `touched_${branchId}`;
+}
+
+/** A change without its images. */
+export type Mark = Omit<ChangeRecord, 'before' | 'after'>;
+
+/** Changes with `after < seq <= upTo` that match, ascending, without their images: what happened, not what it left. */
+export async function* marks(
+  home: Home,
+  branchId: string,
+  range: { readonly after: number; readonly upTo: number },
+  filter: Document = {},
+): AsyncGenerator<Mark[]> {
+  const query = {
+    collection: changesOf(branchId),
+    filter: { _id: { $gt: range.after, $lte: range.upTo }, ...filter },
+    projection: { a: 0, b: 0, r: 0 },
+    sort: { _id: 1 },
+    batchSize: 5_000,
+  };
+  for await (const batch of rawFind(home.history, query)) yield batch.map(decodeChange);
+}
+
+/** Documents that imports after `seq` brought, where their keys were kept. */
+export async function* importedAfter(home: Home, branchId: string, seq: number): AsyncGenerator<TouchedRecord[]> {
+  const query = { collection: touchedOf(branchId), filter: { im: { $gt: seq } }, batchSize: 5_000 };
+  for await (const batch of rawFind(home.history, query)) yield batch.map(decodeTouched);
+}
+
+/** The newest change at a time or before it; looked for from the end. */
+export async function lastMarkAt(
+  home: Home,
+  branchId: string,
+  where: { readonly time: Date } | { readonly seq: number },
+): Promise<Mark | undefined> {
+  const filter = 'seq' in where ? { _id: { $lte: where.seq } } : { w: { $lte: where.time } };
+  const query = { collection: changesOf(branchId), filter, projection: { a: 0, b: 0, r: 0 }, sort: { _id: -1 }, limit: 1 };
+  for await (const [bytes] of rawFind(home.history, query)) return bytes && decodeChange(bytes);
+  return undefined;
+}
