@@ -10,8 +10,10 @@ import { diff } from './commands/diff.ts';
 import { down, up } from './commands/engine.ts';
 import { fork } from './commands/fork.ts';
 import { importCommand } from './commands/import.ts';
-import { log, undo } from './commands/log.ts';
+import { log } from './commands/log.ts';
 import { verify } from './commands/verify.ts';
+import { restore } from './commands/restore.ts';
+import { undo } from './commands/undo.ts';
 import { engineOf } from './engine.ts';
 import { commandHelp, overview } from './help.ts';
 import { parseLine } from './parse.ts';
@@ -36,6 +38,7 @@ export const commands: readonly Command[] = [
   apply,
   adopt,
   undo,
+  restore,
   log,
   verify,
   discard,

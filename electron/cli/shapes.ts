@@ -42,7 +42,7 @@ function schemaJson({ type, kind, ns, name, documents, conflict, ...sides }: Sch
   return { type, kind, ns, name, documents, ...sidesJson(sides), conflict };
 }
 
-function documentJson({ ns, id, kind, conflict, fields }: DocumentChange): unknown {
+export function documentJson({ ns, id, kind, conflict, fields }: DocumentChange): unknown {
   return { ns, id: ejson(id), kind, conflict, fields: fields.map(fieldJson) };
 }
 

@@ -2,7 +2,6 @@ import type { LogEntry } from '../../../shared/api.ts';
 import type { Command } from '../command.ts';
 import { logJson } from '../shapes.ts';
 import { table } from '../text.ts';
-import { printApplied } from './adopt.ts';
 
 export const log: Command = {
   name: 'log',
@@ -32,15 +31,3 @@ function logTable(entries: readonly LogEntry[]): string {
     ]),
   );
 }
-
-export const undo: Command = {
-  name: 'undo',
-  operands: ['ENTRY'],
-  flags: {},
-  summary: 'Take back an adoption, or an undo; `forkyard log` lists the entries',
-  async run(call) {
-    const [entry = ''] = call.operands;
-    const engine = await call.engine();
-    return printApplied(call, await engine.call('log.undo', { entry }));
-  },
-};

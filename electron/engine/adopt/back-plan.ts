@@ -13,7 +13,7 @@ import { planSchema, type SchemaPlan } from './schema-steps.ts';
 
 /** What a plan that goes back inside one branch is made of. */
 export interface WayBack {
-  readonly kind: 'restore' | 'undo-changes';
+  readonly kind: PlanRecord['kind'];
   /** What the log will say. */
   readonly text: string;
   readonly side: Side;
@@ -138,9 +138,12 @@ class Items {
   private obstacle({ uuid }: BackDocument, ns: string): string | undefined {
     const there = this.way.now.byUuid.get(uuidText(uuid));
     const collection = there ?? this.way.then.byUuid.get(uuidText(uuid));
-    if (collection && field(collection.options, 'capped')?.[1] === 1) return 'a capped collection takes no part in transactions';
+    if (collection && field(collection.options, 'capped')?.[1] === 1)
+      return 'a capped collection takes no part in transactions';
     if (splitNamespace(ns)[1] === 'system.js') return 'the server takes no stored function in a transaction';
-    const made = this.schema.steps.some((step) => step.ns === ns && step.type === 'collection' && step.after !== undefined);
+    const made = this.schema.steps.some(
+      (step) => step.ns === ns && step.type === 'collection' && step.after !== undefined,
+    );
     return there || made ? undefined : 'its collection cannot be made again';
   }
 }

@@ -35,9 +35,11 @@ export class Restoration {
   }
 
   /** Every document that differs, a page at a time; those of collections made since go with them. */
-  async *documents(): AsyncGenerator<BackDocument[]> {
-    yield* this.rewind.documents();
-    for (const collection of this.dropped) yield* collection.documents();
+  async *documents(within?: string): AsyncGenerator<BackDocument[]> {
+    yield* this.rewind.documents(within);
+    for (const collection of this.dropped) {
+      if (within === undefined || collection.ns === within) yield* collection.documents();
+    }
   }
 
   get leftOut(): LeftOut[] {
@@ -46,11 +48,13 @@ export class Restoration {
 }
 
 /** Plans to put the rewound side back to the moment, every document whole. */
-export function createRestorePlan(restoration: Restoration): Promise<PlanRecord> {
+export function createRestorePlan(
+  restoration: Restoration,
+  as: { readonly kind: PlanRecord['kind']; readonly text: string } | undefined = undefined,
+): Promise<PlanRecord> {
   const { rewind, then } = restoration;
   return storeWayBack(rewind.home, {
-    kind: 'restore',
-    text: `Put ${rewind.side.record.name} back to ${momentText(rewind)}`,
+    ...(as ?? { kind: 'restore', text: `Put ${rewind.side.record.name} back to ${momentText(rewind)}` }),
     side: rewind.side,
     base: rewind.now,
     now: rewind.now,

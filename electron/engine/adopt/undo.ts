@@ -112,7 +112,9 @@ export async function createUndoPlan(
 const takenBack = 'Took back: ';
 
 function takenBackText(text: string): string {
-  return text.startsWith(takenBack) ? `Did again: ${text.slice(takenBack.length)}` : `${takenBack}${text.replace(/^Did again: /, '')}`;
+  return text.startsWith(takenBack)
+    ? `Did again: ${text.slice(takenBack.length)}`
+    : `${takenBack}${text.replace(/^Did again: /, '')}`;
 }
 
 /** Where the plan wrote nothing there is nothing to take back. */

@@ -40,7 +40,9 @@ async function runImport(workspace: Workspace, branch: LocalBranch, request: Imp
   const recordKeys = branch.record._id !== mainId || (await workspace.children(mainId)).length > 0;
   const importId = randomUUID();
   const started = new Date();
-  const seq = await branch.capture.note('import', { detail: { source: label, importId, state: 'running', keys: recordKeys } });
+  const seq = await branch.capture.note('import', {
+    detail: { source: label, importId, state: 'running', keys: recordKeys },
+  });
   const endWork = branch.capture.beginWork({
     session: sessionId(session),
     importSeq: seq,

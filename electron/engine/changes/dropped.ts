@@ -1,14 +1,16 @@
 import { Binary } from 'mongodb';
 import { keyText } from '../../../shared/bson/key.ts';
 import { sameBytes, toBase64, type BsonValue } from '../../../shared/bson/value.ts';
+import { field } from '../../../shared/bson/walk.ts';
 import { touchedId } from '../home/history.ts';
 import { importedAfter, marks } from '../home/past.ts';
+import { ForkImages, recordedOf } from './fork-images.ts';
 import { loadBaseCatalog, readCatalog } from './catalog.ts';
 import { currentDocuments, imageBefore, type BackDocument, type Rewind } from './rewind.ts';
 import { dropsBetween } from './schema-history.ts';
+import { rawFind } from '../mongod/raw.ts';
 import type { Side } from './side.ts';
 import { readByKey, splitNamespace } from './touched.ts';
-import { keysOf, ParentAtFork } from './verify.ts';
 
 const pageDocuments = 500;
 
@@ -29,10 +31,11 @@ interface Trace {
  */
 export class DroppedCollection {
   private readonly rewind: Rewind;
-  private readonly hex: string;
+  /** The collection's UUID. */
+  readonly hex: string;
   private readonly uuid: Uint8Array;
-  private readonly ns: string;
-  private readonly untouched: { readonly parent: Side; readonly ns: string; readonly atFork: ParentAtFork } | undefined;
+  readonly ns: string;
+  private readonly untouched: { readonly parent: Side; readonly ns: string; readonly atFork: ForkImages } | undefined;
   /** By touched id. */
   private readonly traces: ReadonlyMap<string, Trace>;
 
@@ -64,8 +67,9 @@ export class DroppedCollection {
     if (base.byUuid.has(hex)) {
       const there = parent && (await readCatalog(parent.client)).byUuid.get(hex);
       const cameBack = parent && (await dropsBetween(home, parent.record._id, 0, parent.capture.seq)).has(hex);
-      if (!parent || !there || cameBack) return `${gone} the documents it held from the beginning are recorded nowhere.`;
-      untouched = { parent, ns: there.ns, atFork: await ParentAtFork.load({ parent, branch: source }) };
+      if (!parent || !there || cameBack)
+        return `${gone} the documents it held from the beginning are recorded nowhere.`;
+      untouched = { parent, ns: there.ns, atFork: await ForkImages.open(source, parent) };
     }
     for await (const page of marks(home, source.record._id, { after: 0, upTo: at.seq }, { o: 'import' })) {
       if (page.some(({ detail }) => detail?.['keys'] === false && importedInto(detail, ns)))
@@ -98,10 +102,13 @@ export class DroppedCollection {
     if (!this.untouched) return;
     const { parent, ns, atFork } = this.untouched;
     const [db, name] = splitNamespace(ns);
-    const changed = await atFork.changedKeys(this.uuid);
-    const known = new Set(changed.map(keyText));
-    yield await this.fromParent(changed);
-    for await (const keys of keysOf(parent, db, name)) {
+    const known = new Set<string>();
+    for (const ids of atFork.changedIds(this.uuid, pageDocuments)) {
+      const keys = (await parent.history.touchedRows(ids)).map((row) => row.key);
+      for (const key of keys) known.add(keyText(key));
+      yield await this.fromParent(keys);
+    }
+    for await (const keys of keysIn(parent, db, name)) {
       yield await this.fromParent(keys.filter((key) => !known.has(keyText(key))));
     }
   }
@@ -110,7 +117,7 @@ export class DroppedCollection {
   private async *addedSince(seen: ReadonlySet<string>): AsyncGenerator<BackDocument[]> {
     const there = this.rewind.now.byUuid.get(this.hex);
     if (!there) return;
-    for await (const keys of keysOf(this.rewind.side, there.db, there.name)) {
+    for await (const keys of keysIn(this.rewind.side, there.db, there.name)) {
       const fresh = keys.filter((key) => !seen.has(toBase64(touchedId(this.uuid, key))));
       const documents = fresh.map((key) => this.document(key, undefined));
       const now = await currentDocuments(this.rewind.side, this.rewind.now, documents);
@@ -122,13 +129,15 @@ export class DroppedCollection {
   private async fromParent(keys: readonly BsonValue[]): Promise<BackDocument[]> {
     const { parent, ns, atFork } = this.untouched!;
     const untouched = keys.filter((key) => !this.traces.has(toBase64(touchedId(this.uuid, key))));
-    const current = await readByKey(parent, ns, untouched);
-    const found: BackDocument[] = [];
-    for (const key of untouched) {
-      const then = await atFork.image(this.uuid, key, current.get(keyText(key)));
-      if (then) found.push(this.document(key, then));
-    }
-    return found;
+    const [current, recorded] = await Promise.all([
+      readByKey(parent, ns, untouched),
+      recordedOf(parent, this.uuid, untouched),
+    ]);
+    const images = await atFork.at(this.uuid, untouched, current, recorded);
+    return untouched.flatMap((key) => {
+      const then = images.get(keyText(key));
+      return then ? [this.document(key, then)] : [];
+    });
   }
 
   private document(key: BsonValue, then: Uint8Array | undefined): BackDocument {
@@ -211,4 +220,12 @@ function importedInto(detail: Readonly<Record<string, unknown>>, ns: string): bo
   const collections = detail['collections'];
   // One that was cut off does not say.
   return !Array.isArray(collections) || (collections as { ns: string }[]).some((each) => each.ns === ns);
+}
+
+/** Every key of a collection, in groups. */
+async function* keysIn(side: Pick<Side, 'client'>, db: string, name: string): AsyncGenerator<BsonValue[]> {
+  const query = { collection: name, filter: {}, projection: { _id: 1 }, batchSize: pageDocuments };
+  for await (const batch of rawFind(side.client.db(db), query)) {
+    yield batch.flatMap((document) => field(document, '_id') ?? []);
+  }
 }

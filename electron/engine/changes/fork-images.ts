@@ -52,7 +52,7 @@ export class ForkImages {
     this.loadedTo = from;
   }
 
-  static async open(branch: Side, parent: Side): Promise<ForkImages> {
+  static async open(branch: Pick<Side, 'record'>, parent: Side): Promise<ForkImages> {
     const { forkPoint } = branch.record;
     const from =
       forkPoint?.seq ?? (forkPoint ? await parent.history.seqAt(forkPoint.clusterTime, parent.capture.seq) : 0);

@@ -36,7 +36,12 @@ export async function momentOf(home: Home, side: Pick<Side, 'record'>, last: num
     });
   }
   const mark = await lastMarkAt(home, _id, { time });
-  return behindTransaction(home, _id, last, mark && mark.seq <= last ? mark : await lastMarkAt(home, _id, { seq: last }));
+  return behindTransaction(
+    home,
+    _id,
+    last,
+    mark && mark.seq <= last ? mark : await lastMarkAt(home, _id, { seq: last }),
+  );
 }
 
 async function behindTransaction(

@@ -82,9 +82,21 @@ export class Rewind {
       dropsBetween(home, source.record._id, at.seq, upTo),
     ]);
     const unlike = unlikeServer(replayed!, now);
-    const rewind = new Rewind({ home, source, at, upTo, side, now, then: catalogThen(then!, replayed!, now, unlike), drops });
+    const rewind = new Rewind({
+      home,
+      source,
+      at,
+      upTo,
+      side,
+      now,
+      then: catalogThen(then!, replayed!, now, unlike),
+      drops,
+    });
     for (const ns of unlike) {
-      rewind.leaveOut({ name: 'schema', detail: `What options and indexes ${ns} had then is not known; they stay as they are.` });
+      rewind.leaveOut({
+        name: 'schema',
+        detail: `What options and indexes ${ns} had then is not known; they stay as they are.`,
+      });
     }
     await rewind.lookForGaps();
     return rewind;
@@ -193,7 +205,10 @@ export class Rewind {
       const { ns } = this.now.byUuid.get(uuidText(uuid))!;
       const then = imported ? { image: undefined } : imageBefore(records.get(seq));
       if (!then) {
-        this.leaveOut({ name: 'documents', detail: `What some documents of ${ns} were then was not recorded; they stay as they are.` });
+        this.leaveOut({
+          name: 'documents',
+          detail: `What some documents of ${ns} were then was not recorded; they stay as they are.`,
+        });
         return [];
       }
       const now = current.get(id);
@@ -246,7 +261,10 @@ export function imageBefore(change: ChangeRecord | undefined): { readonly image:
 }
 
 function timeSeries(ns: string): LeftOut {
-  return { name: 'documents', detail: `Measurements of the time-series collection ${ns} are not recorded one by one; they stay as they are.` };
+  return {
+    name: 'documents',
+    detail: `Measurements of the time-series collection ${ns} are not recorded one by one; they stay as they are.`,
+  };
 }
 
 /** The moment's catalog, told in the server's own bytes where nothing changed since, and as it is now where unknown. */

@@ -23,7 +23,12 @@ export async function catalogsAt(home: Home, branchId: string, seqs: readonly nu
 }
 
 /** When each collection was first dropped between two sequences, by UUID. */
-export async function dropsBetween(home: Home, branchId: string, after: number, upTo: number): Promise<Map<string, number>> {
+export async function dropsBetween(
+  home: Home,
+  branchId: string,
+  after: number,
+  upTo: number,
+): Promise<Map<string, number>> {
   const drops = new Map<string, number>();
   for await (const { seq, op, uuid, description } of schemaEvents(home, branchId, upTo)) {
     if (seq <= after) continue;
@@ -34,7 +39,7 @@ export async function dropsBetween(home: Home, branchId: string, after: number, 
 }
 
 /** The UUID of what a rename replaced. */
-function droppedTarget(description: Uint8Array): string | undefined {
+export function droppedTarget(description: Uint8Array): string | undefined {
   const target = field(description, 'dropTarget');
   return target?.[0] === Type.Binary ? uuidText(target.subarray(6, 22)) : undefined;
 }
@@ -122,7 +127,16 @@ class SchemaReplay {
     const [db, name] = splitNamespace(ns);
     if (op === 'create') {
       const parts = splitOptions(elements(description));
-      this.collections.set(uuid, { ns, db, name, kind: 'collection', uuid, ...parts, indexes: new Map(), images: true });
+      this.collections.set(uuid, {
+        ns,
+        db,
+        name,
+        kind: 'collection',
+        uuid,
+        ...parts,
+        indexes: new Map(),
+        images: true,
+      });
     } else if (op === 'drop') this.collections.delete(uuid);
     else if (before && op === 'rename') this.rename(before, uuid, description);
     else if (before && (op === 'createIndexes' || op === 'dropIndexes')) {
@@ -171,7 +185,9 @@ function withIndex(before: CollectionSchema, change: Uint8Array): CollectionSche
   const parts = elements(change).filter((part) => part.name !== 'name' && part.name !== 'keyPattern');
   // What is no longer hidden is told by nothing.
   const kept = parts.filter((part) => !(part.name === 'hidden' && part.value[1] === 0));
-  const without = buildDocument(elements(spec).filter((part) => !parts.some((each) => each.name === part.name && !kept.includes(each))));
+  const without = buildDocument(
+    elements(spec).filter((part) => !parts.some((each) => each.name === part.name && !kept.includes(each))),
+  );
   return { ...before, indexes: new Map([...before.indexes, [name, withFields(without, kept)]]) };
 }
 

@@ -475,7 +475,14 @@ function touchedRowsOf(changes: readonly ChangeRecord[], imported: readonly Impo
 
 function touchedDocument({ id, uuid, key, first, last, imports }: TouchedRow): Uint8Array {
   const brought = imports.length > 0 ? { im: imports } : {};
-  return BSON.serialize({ _id: new Binary(id), u: new Binary(uuid, 4), k: new Binary(key), f: first, l: last, ...brought });
+  return BSON.serialize({
+    _id: new Binary(id),
+    u: new Binary(uuid, 4),
+    k: new Binary(key),
+    f: first,
+    l: last,
+    ...brought,
+  });
 }
 
 function touchedUpsert(row: TouchedRow): Uint8Array {

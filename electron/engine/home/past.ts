@@ -45,7 +45,13 @@ export async function lastMarkAt(
   where: { readonly time: Date } | { readonly seq: number },
 ): Promise<Mark | undefined> {
   const filter = 'seq' in where ? { _id: { $lte: where.seq } } : { w: { $lte: where.time } };
-  const query = { collection: changesOf(branchId), filter, projection: { a: 0, b: 0, r: 0 }, sort: { _id: -1 }, limit: 1 };
+  const query = {
+    collection: changesOf(branchId),
+    filter,
+    projection: { a: 0, b: 0, r: 0 },
+    sort: { _id: -1 },
+    limit: 1,
+  };
   for await (const [bytes] of rawFind(home.history, query)) return bytes && decodeChange(bytes);
   return undefined;
 }

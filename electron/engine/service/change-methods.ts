@@ -164,13 +164,13 @@ export const changeMethods: Methods<
 
   async 'plan.apply'(context, { plan: id, job }, call) {
     const store = new PlanStore(context.workspace.home);
-    return apply(context, await requirePlan(store, id), call, job);
+    return applyStored(context, await requirePlan(store, id), call, job);
   },
 
   async 'plan.adopt'(context, { branch, ...selection }, call) {
     const plan = await makePlan(context, branch, selection);
     if (plan.conflicts > 0) throw mustBeDecided(plan);
-    return apply(context, plan, call);
+    return applyStored(context, plan, call);
   },
 
   async 'log.list'({ workspace }, { branch }) {
@@ -189,7 +189,7 @@ export const changeMethods: Methods<
     const { workspace } = context;
     const plan = await undoablePlan(workspace.home, entry);
     const history = await historyOf(context, plan);
-    return apply(
+    return applyStored(
       context,
       await createUndoPlan(workspace.home, parentOf(context, plan), history, { entry, plan }),
       call,
@@ -240,7 +240,8 @@ async function historyOf({ workspace }: Context, plan: PlanRecord): Promise<Hist
   return branch ? new History(workspace.home, plan.branchId) : undefined;
 }
 
-async function apply(context: Context, plan: PlanRecord, { signal }: CallContext, job?: string) {
+/** Applies a stored plan. */
+export async function applyStored(context: Context, plan: PlanRecord, { signal }: CallContext, job?: string) {
   const { workspace, emit } = context;
   const parent = parentOf(context, plan);
   const leftOut = plan.leftOut ? { leftOut: [...plan.leftOut] } : {};

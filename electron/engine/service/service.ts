@@ -8,6 +8,7 @@ import type { CallContext, Engine, EngineOptions } from './contract.ts';
 import { SettingsFile } from '../home/settings.ts';
 import { Uploads } from '../transfer/uploads.ts';
 import { actorMethods } from './actor-methods.ts';
+import { backMethods } from './back-methods.ts';
 import { branchMethods } from './branch-methods.ts';
 import { changeMethods } from './change-methods.ts';
 import { dataMethods } from './data-methods.ts';
@@ -120,6 +121,7 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
     ...actorMethods,
     ...branchMethods,
     ...changeMethods,
+    ...backMethods,
     ...dataMethods,
     ...verifyMethods,
   };
