@@ -20,14 +20,22 @@ export type Operation = (client: MongoClient, session?: ClientSession) => Promis
 /** One random write: every form an ordinary driver has. Errors of the random data itself are part of it. */
 export function operation(random: Random): Operation {
   const name = random.pick([...collections, ...(random.chance(0.1) ? [`new${random.int(3)}`] : [])]);
+  return operationOn(random, database, name);
+}
+
+/** One random write to a collection, which may not exist. */
+export function operationOn(random: Random, db: string, name: string): Operation {
+  // Validators, unique indexes and capped collections refuse much of what is random.
+  const anything = db !== database;
   const act = random.pick(forms)(random);
   return async (client, session) => {
     try {
-      await act(client.db(database).collection(name), session ? { session } : {});
+      await act(client.db(db).collection(name), session ? { session } : {});
     } catch (error) {
       const ordinary =
         error instanceof MongoServerError &&
-        (expected.has(Number(error.code)) ||
+        (anything ||
+          expected.has(Number(error.code)) ||
           /^Failed to apply|Cannot|must|Unsupported|Invalid|The/.test(error.message));
       if (
         !ordinary ||
@@ -162,8 +170,12 @@ function bulk(random: Random): AnyBulkWriteOperation {
 }
 
 /** A transaction of a few writes over several collections, committed or aborted. */
-export async function transaction(random: Random, client: MongoClient): Promise<void> {
-  const writes = Array.from({ length: 2 + random.int(3) }, () => operation(random));
+export async function transaction(
+  random: Random,
+  client: MongoClient,
+  write: (random: Random) => Operation = operation,
+): Promise<void> {
+  const writes = Array.from({ length: 2 + random.int(3) }, () => write(random));
   const abort = random.chance(0.3);
   const session = client.startSession();
   try {

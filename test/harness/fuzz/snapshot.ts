@@ -1,81 +1,105 @@
-import type { MongoClient } from 'mongodb';
+import { BSON, type MongoClient } from 'mongodb';
 import { toEjson } from '../../../shared/bson/ejson.ts';
 import { keyText } from '../../../shared/bson/key.ts';
-import { documentBytes, documentValue, fromBase64, sameBytes } from '../../../shared/bson/value.ts';
+import { documentValue, sameBytes } from '../../../shared/bson/value.ts';
 import { field } from '../../../shared/bson/walk.ts';
-import type { Change } from '../../../shared/api.ts';
 import { rawFindAll } from '../../../electron/engine/mongod/raw.ts';
 import { database } from './operations.ts';
+import { schemaDatabases } from './schema-operations.ts';
 
-/** Every document of the fuzzed database as bytes, by `collection/key`. */
-export type Snapshot = Map<string, Uint8Array>;
+const databases = [database, ...schemaDatabases];
+
+/** Every document of the fuzzed databases as bytes, by namespace and key; collections without any are left out. */
+export type Snapshot = Map<string, ReadonlyMap<string, Uint8Array>>;
 
 export async function snapshot(client: MongoClient): Promise<Snapshot> {
   const all: Snapshot = new Map();
-  const db = client.db(database);
-  for (const { name } of await db.listCollections({ type: 'collection' }, { nameOnly: true }).toArray()) {
-    for (const document of await rawFindAll(db, { collection: name, filter: {} })) {
-      all.set(`${database}.${name}/${keyText(field(document, '_id')!)}`, document);
+  for (const each of databases) {
+    const db = client.db(each);
+    for (const { name } of await db.listCollections({ type: 'collection' }, { nameOnly: true }).toArray()) {
+      if (name.startsWith('system.')) continue;
+      const documents = await rawFindAll(db, { collection: name, filter: {} });
+      if (documents.length === 0) continue;
+      all.set(`${each}.${name}`, new Map(documents.map((bytes) => [keyText(field(bytes, '_id')!), bytes])));
     }
   }
   return all;
 }
 
-/** What differs between two moments: each document's bytes before and after. */
+/** What differs between two moments: each document's bytes before and after, by `namespace/key`. */
 export type NetEffect = Map<string, { before: Uint8Array | undefined; after: Uint8Array | undefined }>;
 
 export function exactDifference(before: Snapshot, after: Snapshot): NetEffect {
   const effect: NetEffect = new Map();
-  for (const id of new Set([...before.keys(), ...after.keys()])) {
-    const sides = { before: before.get(id), after: after.get(id) };
-    if (!sameBytes(sides.before, sides.after)) effect.set(id, sides);
+  for (const ns of new Set([...before.keys(), ...after.keys()])) {
+    const [old, now] = [before.get(ns), after.get(ns)];
+    for (const key of new Set([...(old?.keys() ?? []), ...(now?.keys() ?? [])])) {
+      const sides = { before: old?.get(key), after: now?.get(key) };
+      if (!sameBytes(sides.before, sides.after)) effect.set(`${ns}/${key}`, sides);
+    }
   }
   return effect;
+}
+
+/** Where two snapshots differ, in words; empty where they are the same by bytes. */
+export function snapshotDifferences(found: Snapshot, wanted: Snapshot): string[] {
+  const text = (document: Uint8Array | undefined) => (document ? toEjson(documentValue(document)) : 'nothing');
+  return [...exactDifference(wanted, found)].map(
+    ([id, { before, after }]) => `${id.slice(0, id.indexOf('/'))}: ${text(after)}, not ${text(before)}`,
+  );
 }
 
 /**
- * What a history says was changed: each document's first before-image and last after-image. Fails where a change does
- * not begin where the one before it ended.
+ * The server's own fingerprint of the fuzzed databases, contents of all collections, and how each collection, view and
+ * index is defined.
  */
-export function recordedEffect(changes: readonly Change[]): NetEffect {
-  const effect: NetEffect = new Map();
-  for (const change of changes) {
-    if (change.id === undefined || change.ns === undefined) continue;
-    const id = `${change.ns}/${keyText(fromBase64(change.id))}`;
-    const before = change.before === undefined ? undefined : documentBytes(fromBase64(change.before));
-    const after = change.after === undefined ? undefined : documentBytes(fromBase64(change.after));
-    const known = effect.get(id);
-    if (known && !sameBytes(known.after, before)) {
-      throw new Error(
-        `change ${change.seq} (${change.op} ${id}) begins with ${text(before)}, the one before it ended with ${text(known.after)}`,
-      );
+export async function fingerprint(client: MongoClient): Promise<Map<string, string>> {
+  const prints = new Map<string, string>();
+  for (const each of databases) {
+    const db = client.db(each);
+    const { collections } = (await db.command({ dbHash: 1 })) as { collections: Record<string, string> };
+    for (const [name, hash] of Object.entries(collections)) {
+      if (!name.startsWith('system.')) prints.set(`${each}.${name} contents`, hash);
     }
-    if (known) known.after = after;
-    else effect.set(id, { before, after });
+    for (const { name, type, options = {} } of (await db.listCollections().toArray()) as Listed[]) {
+      if (name.startsWith('system.')) continue;
+      prints.set(`${each}.${name} options`, JSON.stringify({ type, ...meaningful(options) }));
+      if (type !== 'collection') continue;
+      for (const index of await db.collection(name).indexes()) {
+        prints.set(`${each}.${name} index ${index.name}`, BSON.EJSON.stringify(index));
+      }
+    }
   }
-  for (const [id, { before, after }] of effect) if (sameBytes(before, after)) effect.delete(id);
-  return effect;
+  return prints;
 }
 
-/** Where two effects differ, in words; empty where they are the same by bytes. */
-export function effectDifferences(recorded: NetEffect, exact: NetEffect): string[] {
-  const differences: string[] = [];
-  for (const id of new Set([...recorded.keys(), ...exact.keys()])) {
-    const [a, b] = [recorded.get(id), exact.get(id)];
-    if (a && b && sameBytes(a.before, b.before) && sameBytes(a.after, b.after)) continue;
-    differences.push(
-      `${id}: recorded ${text(a?.before)} → ${text(a?.after)}, really ${text(b?.before)} → ${text(b?.after)}`,
-    );
-  }
-  return differences;
+/** Without a validator its level and action say nothing, and the images are the engine's own. */
+function meaningful({ changeStreamPreAndPostImages: _images, ...options }: Record<string, unknown>) {
+  const { validator, validationLevel, validationAction, ...rest } = options;
+  if (Object.keys(validator ?? {}).length === 0) return rest;
+  return {
+    ...rest,
+    validator,
+    validationLevel: validationLevel ?? 'strict',
+    validationAction: validationAction ?? 'error',
+  };
 }
 
-function text(document: Uint8Array | undefined): string {
-  return document ? toEjson(documentValue(document)) : 'nothing';
+interface Listed {
+  readonly name: string;
+  readonly type?: string;
+  readonly options?: Record<string, unknown>;
 }
 
-/** The server's own fingerprint of the fuzzed database: names and contents of all its collections. */
-export async function databaseHash(client: MongoClient): Promise<unknown> {
-  const { collections, md5 } = await client.db(database).command({ dbHash: 1 });
-  return { collections: collections as unknown, md5: md5 as unknown };
+/** Where two fingerprints differ, in words. */
+export function printDifferences(
+  when: string,
+  found: ReadonlyMap<string, string>,
+  wanted: ReadonlyMap<string, string>,
+): string[] {
+  return [...new Set([...found.keys(), ...wanted.keys()])].flatMap((name) =>
+    found.get(name) === wanted.get(name)
+      ? []
+      : [`${when}, ${name} is ${found.get(name) ?? 'not there'}, not ${wanted.get(name) ?? 'not there'}`],
+  );
 }
