@@ -10,7 +10,7 @@ export default defineConfig({
   forbidOnly: true,
   reporter: 'list',
   projects: [
-    { name: 'browser', metadata: { shell: 'browser' } },
-    { name: 'electron', metadata: { shell: 'electron' } },
+    { name: 'browser', testIgnore: '**/*.electron.spec.ts' },
+    { name: 'electron', testIgnore: '**/*.browser.spec.ts' },
   ],
 });

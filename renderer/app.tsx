@@ -1,5 +1,6 @@
 import { createRoot } from 'react-dom/client';
 import { AppWindow } from './shell/window.tsx';
+import { startDesktop } from './shell/desktop.ts';
 import { isDesktop } from './shell/keyboard.ts';
 import { startTheme } from './shell/theme.ts';
 import { startCounting } from './store/counts.ts';
@@ -18,10 +19,12 @@ export function mountApp(root: HTMLElement, open: OpenTransport): () => void {
   if (platform !== undefined) document.documentElement.dataset['platform'] = platform;
   const stopCounting = startCounting();
   const stopEngine = startEngine(open);
+  const stopDesktop = window.forkyard === undefined ? undefined : startDesktop(window.forkyard);
   const tree = createRoot(root);
   tree.render(<AppWindow />);
   return () => {
     tree.unmount();
+    stopDesktop?.();
     stopEngine();
     stopCounting();
   };

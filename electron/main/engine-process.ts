@@ -8,6 +8,7 @@ interface Options {
   /** The built program of the utility process. */
   readonly program: string;
   readonly data: string;
+  readonly log: (line: string) => void;
   /** Told when the process has ended: every port handed out before is dead. */
   readonly onEnd: () => void;
 }
@@ -26,9 +27,15 @@ export class EngineProcess {
   #ready: Promise<UtilityProcess> | undefined;
   #stopped = false;
   #quitting = false;
+  #own = false;
 
   constructor(options: Options) {
     this.#options = options;
+  }
+
+  /** Whether an engine runs that ends with this app; one that somebody else started does not. */
+  get own(): boolean {
+    return this.#own && this.#child !== undefined;
   }
 
   /** A port on which the engine serves. Throws what keeps the engine from starting, `engine_stopped` once after a stop. */
@@ -64,16 +71,24 @@ export class EngineProcess {
   }
 
   #start(): Promise<UtilityProcess> {
+    const { log } = this.#options;
     const child = utilityProcess.fork(this.#options.program, ['--data', this.#options.data], {
       serviceName: 'Forkyard engine',
+      stdio: ['ignore', 'pipe', 'pipe'],
     });
     this.#child = child;
+    // What it says in the moment of a crash, its own log cannot have.
+    for (const stream of [child.stdout, child.stderr]) {
+      stream?.on('data', (chunk: Buffer) => log(`engine: ${chunk.toString().trimEnd()}`));
+    }
     const startedAt = performance.now();
     return new Promise((resolve, reject) => {
       let failed = false;
       child.on('message', (report: UtilityReport) => {
-        if ('ready' in report) resolve(child);
-        else if ('stopped' in report) this.#stopped = true;
+        if ('ready' in report) {
+          this.#own = report.own;
+          resolve(child);
+        } else if ('stopped' in report) this.#stopped = true;
         else {
           failed = true;
           reject(ForkyardError.from(report.error));
@@ -81,6 +96,7 @@ export class EngineProcess {
       });
       child.on('exit', (code) => {
         reject(new ForkyardError('engine_unreachable', `The engine ended (code ${code}).`, { retry: true }));
+        if (!this.#quitting) log(`the engine's process ended with code ${code}`);
         this.#child = undefined;
         this.#ready = undefined;
         this.#options.onEnd();

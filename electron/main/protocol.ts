@@ -2,10 +2,8 @@ import { protocol } from 'electron';
 import { contentSecurityPolicy } from '../../shared/csp.ts';
 import { readAsset } from '../local/assets.ts';
 import type { Asset } from '../local/assets.ts';
+import { appOrigin } from './app-page.ts';
 import { serveSchemeOld } from './old-shell.ts';
-
-/** The app's own pages: `app://forkyard/…`. A scheme of its own has an origin, which files do not. */
-export const appOrigin = 'app://forkyard';
 
 export const pageHeaders = {
   'cache-control': 'no-store',

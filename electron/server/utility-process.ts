@@ -25,6 +25,8 @@ export interface ParentPort {
 const foreignStartTimeoutMs = 120_000;
 
 interface Service {
+  /** Whether this process runs the engine; else another one does. */
+  readonly own: boolean;
   accept(port: Port): void;
   stop(): Promise<void>;
 }
@@ -54,7 +56,7 @@ export async function utilityProcess(startEngine: StartEngine, data: string, par
     }
   });
   await service.then(
-    () => parent.postMessage({ ready: true }),
+    ({ own }) => parent.postMessage({ ready: true, own }),
     (error: unknown) => {
       parent.postMessage({ error: errorBody(error) });
       // Exiting at once could overtake the message.
@@ -78,6 +80,7 @@ async function ownEngine(startEngine: StartEngine, data: string, parent: ParentP
     setImmediate(() => process.exit(0));
   });
   return {
+    own: true,
     accept: (port) => engine.accept(messagePortTransport(port)),
     stop() {
       stoppedByParent = true;
@@ -104,6 +107,7 @@ async function foreignEngine(data: string, parent: ParentPort): Promise<Service>
     });
   });
   return {
+    own: false,
     accept(port) {
       const near = messagePortTransport(port);
       void findEngine(folder).then((socket) => {

@@ -69,10 +69,19 @@ function lagText(ms: number): string {
 function Lost({ kind }: { readonly kind: 'connecting' | 'lost' | 'refused' }) {
   if (kind === 'connecting') return <span>Connecting to the engine</span>;
   if (kind === 'lost') {
-    return (
+    const desktop = window.forkyard;
+    return desktop === undefined ? (
+      <span>
+        <Icon name="alert" small />
+        <b>The engine has gone.</b> Nothing is lost: start it again with “forkyard up” and open the link.
+      </span>
+    ) : (
       <span>
         <Icon name="alert" small />
         <b>Engine restarting.</b> Nothing is lost: what you see is from before, and goes on when it is back.
+        <button type="button" className="status-button" onClick={() => void desktop.showLogs()}>
+          Show logs
+        </button>
       </span>
     );
   }

@@ -9,12 +9,29 @@ import type { OpenTransport } from './transport.ts';
 const statusEveryMs = 5_000;
 
 let connection: Connection | undefined;
+const eventListeners = new Set<(event: Event) => void>();
+const callListeners = new Set<(method: Method, answer: Promise<unknown>) => void>();
+
+/** Tells each event of the engine, after the window's state has taken it in. Returns unsubscribe. */
+export function onEngineEvent(listener: (event: Event) => void): () => void {
+  eventListeners.add(listener);
+  return () => eventListeners.delete(listener);
+}
+
+/** Tells each call as it begins, with what it will answer. Returns unsubscribe. */
+export function onCall(listener: (method: Method, answer: Promise<unknown>) => void): () => void {
+  callListeners.add(listener);
+  return () => callListeners.delete(listener);
+}
 
 /** Connects the window's state to the engine: a snapshot after each opening, numbered events from then on. */
 export function startEngine(open: OpenTransport): () => void {
   const live = keepConnected(open, {
     onState: (state) => useApp.setState({ connection: state }),
-    onEvent: (event) => useApp.setState((app) => withEvent(app, event)),
+    onEvent: (event) => {
+      useApp.setState((app) => withEvent(app, event));
+      for (const listener of eventListeners) listener(event);
+    },
     onOpen: () => void refreshAll(),
   });
   connection = live;
@@ -35,7 +52,9 @@ export function call<M extends Method>(
 ): Promise<Output<M>> {
   if (connection === undefined)
     return Promise.reject(new ForkyardError('engine_unreachable', 'No engine was started.'));
-  return connection.call(method, input, options);
+  const answer = connection.call(method, input, options);
+  for (const listener of callListeners) listener(method, answer);
+  return answer;
 }
 
 /** Tries again after a refused connection. */

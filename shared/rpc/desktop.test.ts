@@ -29,6 +29,9 @@ const desktop = (connectIt: Desktop['connect']): Desktop => ({
   connect: connectIt,
   copyText: async () => {},
   chooseFiles: async () => [],
+  describe: async () => {},
+  notify: async () => {},
+  showLogs: async () => {},
 });
 
 test.each(['before', 'after'])('a port that comes %s the answer reaches the engine', async (when) => {

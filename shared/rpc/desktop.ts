@@ -26,8 +26,8 @@ function openMail() {
   const gone = new Set<number>();
   const listeners = new Set<() => void>();
   const onMessage = (event: MessageEvent): void => {
-    const message = event.data as Partial<DesktopMessage> | null;
-    if (event.source !== window || message?.connection === undefined) return;
+    const message = event.data as DesktopMessage | null;
+    if (event.source !== window || message === null || !('connection' in message)) return;
     const port = event.ports[0];
     if (message.forkyard === 'port' && port !== undefined) ports.set(message.connection, port);
     if (message.forkyard === 'closed') gone.add(message.connection);

@@ -1,18 +1,11 @@
-import { execFile, spawn, type ChildProcess } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import {
-  _electron,
-  chromium,
-  expect,
-  test as base,
-  type Browser,
-  type ElectronApplication,
-  type Page,
-} from '@playwright/test';
+import { chromium, expect, test as base, type Browser, type Page } from '@playwright/test';
 import { serversUnder } from '../../electron/engine/mongod/identity.ts';
+import { openElectron, type ElectronShell } from './electron.ts';
 
 const run = promisify(execFile);
 const root = join(import.meta.dirname, '..', '..');
@@ -24,6 +17,10 @@ export interface App {
   readonly data: string;
   /** Runs a command with `--json` and gives what it printed. */
   cli(...args: string[]): Promise<unknown>;
+  /** There in Electron's window alone. */
+  readonly electron?: ElectronShell;
+  /** Starts the engine again after it was killed, where nobody else does: in the browser. The page is the same. */
+  revive(): Promise<void>;
 }
 
 /** `app` is open when a test begins; when it ends, every process and file of it is gone. */
@@ -39,12 +36,17 @@ export const test = base.extend<{ app: App }>({
       const { stdout } = await run(process.execPath, [cliPath, ...args, '--json'], { env, maxBuffer: 1 << 26 });
       return JSON.parse(stdout) as unknown;
     };
-    const shell = info.project.name === 'electron' ? await openElectron(env) : await openBrowser(cli);
+    const electron = info.project.name === 'electron' ? await openElectron(env) : undefined;
+    const shell: Shell = electron ?? (await openBrowser(cli));
+    const { page } = shell;
+    const revive = async () => {
+      if (electron === undefined) await page.goto(((await cli('up', '--detach')) as { url: string }).url);
+    };
     try {
-      await use({ page: shell.page, data, cli });
+      await use({ page, data, cli, revive, ...(electron === undefined ? {} : { electron }) });
     } finally {
       if (info.status !== info.expectedStatus)
-        await info.attach('window', { body: await shell.page.screenshot(), contentType: 'image/png' });
+        await shell.page.screenshot({ path: info.outputPath('window.png'), timeout: 5_000 }).catch(() => {});
       await shell.close();
       await cli('down');
       await rm(folder, { recursive: true, force: true });
@@ -64,39 +66,8 @@ async function openBrowser(cli: App['cli']): Promise<Shell> {
     executablePath: process.env['FORKYARD_CHROMIUM'] ?? '/usr/bin/chromium',
     args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage', '--disable-background-networking'],
   });
-  const page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
+  const context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
+  const page = await context.newPage();
   await page.goto(url);
   return { page, close: () => browser.close() };
-}
-
-async function openElectron(env: Record<string, string>): Promise<Shell> {
-  const display = env['DISPLAY'] ? undefined : await startXvfb();
-  const { stdout } = await run(process.execPath, [join(root, 'scripts', 'electron-shell.mjs')], { cwd: root });
-  const app: ElectronApplication = await _electron.launch({
-    executablePath: stdout.trim(),
-    args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'],
-    env: { ...env, ...(display ? { DISPLAY: display.name } : {}) },
-    timeout: 60_000,
-  });
-  const page = await app.firstWindow();
-  return {
-    page,
-    async close() {
-      await app.close();
-      display?.stop();
-    },
-  };
-}
-
-async function startXvfb(): Promise<{ name: string; stop: () => void }> {
-  // The server chooses a free display and writes its number to the descriptor.
-  const server: ChildProcess = spawn('Xvfb', ['-displayfd', '3', '-screen', '0', '1920x1200x24', '-nolisten', 'tcp'], {
-    stdio: ['ignore', 'ignore', 'ignore', 'pipe'],
-  });
-  const number = await new Promise<string>((resolve, reject) => {
-    server.stdio[3]?.once('data', (chunk: Buffer) => resolve(chunk.toString().trim()));
-    server.once('error', reject);
-    server.once('exit', (code) => reject(new Error(`Xvfb ended with ${code}`)));
-  });
-  return { name: `:${number}`, stop: () => server.kill() };
 }

@@ -3,6 +3,7 @@ import { rm, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import { MongoError, MongoServerError, type MongoClient } from 'mongodb';
 import type { AccessLevel } from '../../../shared/api.ts';
+import { branchName } from '../../../shared/branch-name.ts';
 import { ForkyardError } from '../../../shared/errors.ts';
 import { History } from '../home/history.ts';
 import type { BranchRecord } from '../home/records.ts';
@@ -44,11 +45,8 @@ export interface ForkResult {
   readonly timings: { lock_ms: number; copy_ms: number; boot_ms: number; capture_ready_ms: number; total_ms: number };
 }
 
-/** Letters, digits, dot, dash, underscore: a name is typed in shells, URLs and deep links. */
-const namePattern = /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/;
-
 export function requireName(name: string): void {
-  if (namePattern.test(name)) return;
+  if (branchName.test(name)) return;
   throw new ForkyardError('name_invalid', `${JSON.stringify(name)} cannot be a branch's name.`, {
     hint: 'Use up to 63 letters, digits, dots, dashes and underscores, beginning with a letter or digit.',
   });

@@ -99,7 +99,8 @@ export class BranchRows {
 
   private async size(branch: LocalBranch): Promise<Size> {
     const known = this.sizes.get(branch.record._id);
-    if (known && performance.now() - known.at < sizeMs) return known.size;
+    const at = performance.now();
+    if (known && at - known.at < sizeMs) return known.size;
     const { databases } = await branch.client.db('admin').admin().listDatabases();
     const own = databases.filter(({ name }) => !['admin', 'local', 'config'].includes(name));
     const stats = await Promise.all(
@@ -110,7 +111,8 @@ export class BranchRows {
       sizeBytes: stats.reduce((sum, { dataSize, indexSize }) => sum + Number(dataSize) + Number(indexSize), 0),
       databases: own.length,
     };
-    this.sizes.set(branch.record._id, { at: performance.now(), size });
+    // As old as its beginning: on a busy machine counting takes longer than the list waits for.
+    this.sizes.set(branch.record._id, { at, size });
     return size;
   }
 }

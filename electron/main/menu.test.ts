@@ -1,0 +1,56 @@
+import { expect, test, vi } from 'vitest';
+import type { ShellFacts } from '../../shared/desktop.ts';
+import { menuTemplate, type MenuActions } from './menu.ts';
+
+const facts: ShellFacts = {
+  menus: [
+    { label: 'File', commands: [{ id: 'import', label: 'Import R&D data…', enabled: true }] },
+    { label: 'Branch', commands: [{ id: 'fork', label: 'Fork main…', accelerator: 'CmdOrCtrl+N', enabled: false }] },
+    { label: 'View', commands: [{ id: 'pause', label: 'Pause', accelerator: 'Space', enabled: true }] },
+  ],
+  sandboxes: [],
+};
+const actions = (): MenuActions => ({
+  run: vi.fn(),
+  showLogs: vi.fn(),
+  whenClosed: 'keep',
+  setWhenClosed: vi.fn(),
+});
+
+function items(platform: NodeJS.Platform, own = actions()) {
+  const menus = menuTemplate(facts, platform, own);
+  return menus.flatMap(({ submenu }) => (Array.isArray(submenu) ? submenu : []));
+}
+
+test('the window’s commands are in the menus, and a click runs one by its id', () => {
+  const own = actions();
+  const fork = items('linux', own).find(({ id }) => id === 'fork');
+  expect(fork).toMatchObject({
+    label: 'Fork main…',
+    accelerator: 'CmdOrCtrl+N',
+    registerAccelerator: true,
+    enabled: false,
+  });
+  (fork?.click as () => void)();
+  expect(own.run).toHaveBeenCalledWith('fork');
+});
+
+test('a lone key is shown and never taken from typing; macOS cannot show one alone', () => {
+  expect(items('linux').find(({ id }) => id === 'pause')).toMatchObject({
+    accelerator: 'Space',
+    registerAccelerator: false,
+  });
+  expect(items('darwin').find(({ id }) => id === 'pause')).not.toHaveProperty('accelerator');
+});
+
+test('an ampersand of a label is an ampersand', () => {
+  expect(items('linux').find(({ id }) => id === 'import')?.label).toBe('Import R&&D data…');
+});
+
+test('what was remembered about closing can be changed, and updates are asked for only where there is a place to ask', () => {
+  const choices = items('linux').find(({ label }) => label?.startsWith('When Closed'))?.submenu;
+  expect(Array.isArray(choices) && choices.map(({ checked }) => checked)).toEqual([false, true, false]);
+  const labels = (own: MenuActions) => items('linux', own).map(({ label }) => label);
+  expect(labels(actions())).not.toContain('Check for Updates…');
+  expect(labels({ ...actions(), checkForUpdates: vi.fn() })).toContain('Check for Updates…');
+});
