@@ -1,14 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import { MongoServerError, type ClientSession } from 'mongodb';
-import { toBase64 } from '../../../shared/bson/value.ts';
+import { documentValue, toBase64 } from '../../../shared/bson/value.ts';
 import { ForkyardError } from '../../../shared/errors.ts';
+import { readCatalog } from '../changes/catalog.ts';
 import type { Side } from '../changes/side.ts';
 import type { History } from '../home/history.ts';
 import type { Home } from '../home/home.ts';
 import { PlanStore, reverse, type PlanItemRecord, type PlanRecord } from '../home/plans.ts';
 import type { LogRecord } from '../home/records.ts';
 import { applySchema, checkSchema, revertSchema } from './schema-apply.ts';
-import { checkItems, OrderMatters, StalePlan, writeItems, type Moved } from './write.ts';
+import { asItWas, checkItems, OrderMatters, StalePlan, writeItems, type Moved, type WriteOptions } from './write.ts';
 
 export interface ApplyContext {
   readonly home: Home;
@@ -92,10 +93,11 @@ async function applyDocuments(
   plan: PlanRecord,
   session: ClientSession,
 ): Promise<readonly Piece[]> {
+  const pastValidator = await validatorsPassed(context.parent, plan);
   const small = plan.items <= transactionItems && plan.bytes <= transactionBytes;
   if (small) {
     const items = await collect(store, plan, 0, Number.MAX_SAFE_INTEGER);
-    await commitItems(context, store, plan, session, items);
+    await commitItems(context, store, plan, session, items, pastValidator);
     return items.length > 0 ? [rangeOf(items)] : [];
   }
   await checkAll(context, store, plan);
@@ -104,7 +106,7 @@ async function applyDocuments(
   for await (const piece of pieces(store, plan)) {
     try {
       context.signal.throwIfAborted();
-      await commitItems(context, store, plan, session, piece);
+      await commitItems(context, store, plan, session, piece, pastValidator);
     } catch (error) {
       await takeBack(context, store, plan, session, applied, error);
       throw error;
@@ -114,6 +116,22 @@ async function applyDocuments(
     context.onProgress(done, plan.items);
   }
   return applied;
+}
+
+/**
+ * Which collections are written past their validator: those of a plan that brings back what was there, and those for which
+ * the plan found that the branch holds documents in spite of it, as long as it still is that validator.
+ */
+async function validatorsPassed(parent: Side, plan: PlanRecord): Promise<WriteOptions['pastValidator']> {
+  if (plan.kind !== 'adopt') return asItWas.pastValidator;
+  const planned = plan.unvalidated ?? [];
+  if (planned.length === 0) return () => false;
+  const catalog = await readCatalog(parent.client);
+  const passed = planned.filter(({ ns, validation }) => {
+    const now = catalog.byNamespace.get(ns)?.validation;
+    return now !== undefined && toBase64(documentValue(now)) === validation;
+  });
+  return (ns) => passed.some((each) => each.ns === ns);
 }
 
 async function collect(store: PlanStore, plan: PlanRecord, from: number, to: number): Promise<PlanItemRecord[]> {
@@ -161,13 +179,14 @@ async function commitItems(
   plan: PlanRecord,
   session: ClientSession,
   items: readonly PlanItemRecord[],
+  pastValidator: WriteOptions['pastValidator'],
 ): Promise<void> {
   if (items.length === 0) return;
   let removeFirst = false;
   for (let attempt = 1; ; attempt += 1) {
     session.startTransaction({ readConcern: { level: 'snapshot' }, writeConcern: { w: 'majority', j: true } });
     try {
-      await writeItems(context.parent.client, session, items, removeFirst);
+      await writeItems(context.parent.client, session, items, { removeFirst, pastValidator });
       // Before the commit: should the engine die now, the parent's history tells whether this transaction is in it.
       const transaction = { id: transactionId(session), ...rangeOf(items) };
       await store.plans.updateOne({ _id: plan._id }, { $push: { transactions: transaction } });
@@ -210,7 +229,7 @@ async function takeBack(
 ): Promise<void> {
   for (const { from, to } of [...applied].reverse()) {
     const items = await collect(store, plan, from, to);
-    await commitItems(context, store, plan, session, items.map(reverse)).catch(() => {
+    await commitItems(context, store, plan, session, items.map(reverse), asItWas.pastValidator).catch(() => {
       throw new PartlyApplied(context.parent, cause);
     });
   }

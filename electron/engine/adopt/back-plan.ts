@@ -7,8 +7,8 @@ import { Selection } from '../changes/selection.ts';
 import type { Side } from '../changes/side.ts';
 import { splitNamespace, uuidText, type Comparison } from '../changes/touched.ts';
 import type { Home } from '../home/home.ts';
-import { PlanStore, type PlanItemRecord, type PlanRecord } from '../home/plans.ts';
-import { checkPlan } from './checks.ts';
+import { namedConflicts, PlanStore, type PlanItemRecord, type PlanRecord } from '../home/plans.ts';
+import { checkItems } from './checks.ts';
 import { planSchema, type SchemaPlan } from './schema-steps.ts';
 
 /** What a plan that goes back inside one branch is made of. */
@@ -44,6 +44,9 @@ async function build(home: Home, store: PlanStore, id: string, way: WayBack): Pr
   const schema = schemaBack(way);
   const items = new Items(store, id, way, schema);
   for await (const page of way.documents) await items.add(page);
+  const trial = { home, store, planId: id, comparison: comparisonOf(way), ranges: items.ranges };
+  const found = await checkItems(trial, schema.steps, { pastValidators: true });
+  await items.leaveOut(found.refused);
   const plan: PlanRecord = {
     _id: id,
     kind: way.kind,
@@ -54,7 +57,8 @@ async function build(home: Home, store: PlanStore, id: string, way: WayBack): Pr
     parentName: side.record.name,
     createdAt: new Date(),
     items: items.count + schema.steps.length,
-    conflicts: way.conflicts() + schema.conflicts,
+    conflicts: way.conflicts() + schema.conflicts + found.refused.size,
+    undecided: [...found.refused.values()].slice(0, namedConflicts),
     bytes: items.bytes,
     schema: schema.steps,
     checks: [],
@@ -65,7 +69,7 @@ async function build(home: Home, store: PlanStore, id: string, way: WayBack): Pr
     ...schema.checks,
     ...items.leftOut(),
   ];
-  const checks = [...left, ...(await checkPlan(store, plan, side, comparisonOf(way)))];
+  const checks = [...left, ...found.checks];
   const leftOut = left.map(({ detail }) => detail);
   const checked = { ...plan, checks, ...(leftOut.length === 0 ? {} : { leftOut }) };
   await store.plans.insertOne(checked);
@@ -85,6 +89,9 @@ function comparisonOf({ side, base, now, then }: Pick<WayBack, 'side' | 'base' |
 class Items {
   count = 0;
   bytes = 0;
+  /** Where the items of each collection are. */
+  readonly ranges = new Map<string, { from: number; to: number }>();
+  private index = 0;
   private readonly store: PlanStore;
   private readonly plan: string;
   private readonly way: WayBack;
@@ -112,11 +119,22 @@ class Items {
         else this.left.set(`${ns} ${why}`, { count: 1, ns, why });
         continue;
       }
-      items.push({ index: this.count, ns, key, expect, result, writes: true });
+      items.push({ index: this.index, ns, key, expect, result, writes: true });
+      const range = this.ranges.get(ns);
+      if (range) range.to = this.index + 1;
+      else this.ranges.set(ns, { from: this.index, to: this.index + 1 });
+      this.index += 1;
       this.count += 1;
       this.bytes += (expect?.length ?? 0) + (result?.length ?? 0);
     }
     await this.store.addItems(this.plan, items);
+  }
+
+  /** Takes items out again that would share a unique key with what stays. */
+  async leaveOut(refused: ReadonlyMap<number, unknown>): Promise<void> {
+    const dropped = await this.store.removeItems(this.plan, [...refused.keys()]);
+    this.count -= dropped.length;
+    for (const { expect, result } of dropped) this.bytes -= (expect?.length ?? 0) + (result?.length ?? 0);
   }
 
   leftOut(): PlanRecord['checks'] {

@@ -1,38 +1,74 @@
-import { MongoServerError, type Document } from 'mongodb';
-import { EJSON } from 'bson';
-import { shellText, toEjson } from '../../../shared/bson/ejson.ts';
 import { keyText } from '../../../shared/bson/key.ts';
-import { documentValue, type BsonValue } from '../../../shared/bson/value.ts';
-import { field } from '../../../shared/bson/walk.ts';
+import { fromBase64, documentBytes, documentValue, sameBytes, toBase64 } from '../../../shared/bson/value.ts';
+import { documentName } from '../../../shared/changes/explain.ts';
 import type { CollectionSchema } from '../changes/catalog.ts';
-import type { Side } from '../changes/side.ts';
-import { splitNamespace, type Comparison } from '../changes/touched.ts';
-import type { PlanItemRecord, PlanRecord, PlanStore } from '../home/plans.ts';
-import { driverValue, rawCursorCommand, rawFindAll } from '../mongod/raw.ts';
+import { readByKey, type Comparison } from '../changes/touched.ts';
+import type { Home } from '../home/home.ts';
+import type { PlanItemRecord, PlanRecord, PlanStore, SchemaStep, Undecided } from '../home/plans.ts';
+import { UniqueTrial, type Clash, type ItemSource } from './unique-clashes.ts';
+import { uniqueIndex, type UniqueIndex } from './unique-keys.ts';
+import { refusedItems } from './validators.ts';
 
-type Check = PlanRecord['checks'][number];
+export type Check = PlanRecord['checks'][number];
 
-/** A dry run that writes nothing: will unique indexes and validators of the parent accept what the plan leaves? */
-export async function checkPlan(
-  store: PlanStore,
-  plan: PlanRecord,
-  parent: Side,
-  comparison: Comparison,
-): Promise<Check[]> {
-  const unique = new UniqueKeys(parent);
-  const problems: Check[] = [];
-  for await (const items of store.items(plan)) {
-    const written = items.filter((item) => item.writes);
-    for (const [ns, group] of byNamespace(written)) {
-      const collection = comparison.parentCatalog.byNamespace.get(ns) ?? comparison.branchCatalog.byNamespace.get(ns);
-      if (!collection) continue;
-      problems.push(...(await unique.check(collection, group)), ...(await checkValidator(parent, collection, group)));
-      if (problems.length >= 100) return problems;
+/** Where a plan's items of each collection are: `from <= index < to`. */
+export type ItemRanges = ReadonlyMap<string, { readonly from: number; readonly to: number }>;
+
+export interface Findings {
+  readonly checks: readonly Check[];
+  /** Items that the parent could not take, by index. */
+  readonly refused: ReadonlyMap<number, Undecided>;
+  readonly unvalidated: NonNullable<PlanRecord['unvalidated']>;
+}
+
+/** So many clashes are looked for; beyond them the parent's own server has the last word when the plan is applied. */
+const most = 1_000;
+
+/** What a dry run needs to know of a plan that is being made. */
+export interface Trial {
+  readonly home: Home;
+  readonly store: PlanStore;
+  readonly planId: string;
+  readonly comparison: Comparison;
+  readonly ranges: ItemRanges;
+}
+
+/**
+ * A dry run that writes nothing to the parent: will its unique indexes and validators, as they are after the plan's schema
+ * steps, take what the plan leaves?
+ * @param options.pastValidators the plan brings back what was there: validators are not asked
+ */
+export async function checkItems(
+  trial: Trial,
+  steps: readonly SchemaStep[],
+  { pastValidators = false }: { readonly pastValidators?: boolean } = {},
+): Promise<Findings> {
+  const refused = new Map<number, Undecided>();
+  const checks: Check[] = [];
+  const unvalidated: { ns: string; validation: string }[] = [];
+  for (const ns of trial.ranges.keys()) {
+    const collection = collectionAfter(trial.comparison, ns, steps);
+    if (!collection) continue;
+    const { indexes, validation } = collection;
+    const clashes: Clash[] = [];
+    if (validation && !pastValidators) {
+      const { clashing, accepted } = await validatorClashes(trial, ns, validation);
+      clashes.push(...clashing);
+      if (accepted) unvalidated.push({ ns, validation: toBase64(documentValue(validation)) });
+    }
+    const found = await uniqueClashes(trial, ns, indexes, clashes);
+    for (const { item, text, name } of found) {
+      refused.set(item.index, { ns, id: toBase64(item.key), text });
+      checks.push({ name, ok: false, detail: text });
+      if (refused.size < most) continue;
+      const detail = `More documents may be refused: the first ${most} are named, and left out.`;
+      return { checks: [...checks, { name: 'dry run', ok: false, detail }], refused, unvalidated };
     }
   }
-  return problems.length > 0
-    ? problems
-    : [{ name: 'dry run', ok: true, detail: 'Unique indexes and validators accept every document.' }];
+  if (checks.length === 0) {
+    checks.push({ name: 'dry run', ok: true, detail: 'Unique indexes and validators accept every document.' });
+  }
+  return { checks, refused, unvalidated };
 }
 
 export function byNamespace(items: readonly PlanItemRecord[]): Map<string, PlanItemRecord[]> {
@@ -45,140 +81,108 @@ export function byNamespace(items: readonly PlanItemRecord[]): Map<string, PlanI
   return groups;
 }
 
-/** Looks for documents that would share a unique key: two of the plan, or one of the plan and one that stays. */
-class UniqueKeys {
-  private readonly parent: Side;
-  /** Per index: unique key of a result -> the document that will hold it. */
-  private readonly taken = new Map<string, Map<string, string>>();
-  /** Documents that the plan replaces or removes give up their keys. */
-  private readonly leaving = new Map<string, Set<string>>();
-
-  constructor(parent: Side) {
-    this.parent = parent;
-  }
-
-  async check(collection: CollectionSchema, items: readonly PlanItemRecord[]): Promise<Check[]> {
-    const problems: Check[] = [];
-    const leaving = this.leaving.get(collection.ns) ?? new Set();
-    this.leaving.set(collection.ns, leaving);
-    for (const item of items) leaving.add(keyText(item.key));
-    for (const [name, spec] of collection.indexes) {
-      const paths = plainUniquePaths(spec);
-      if (!paths) continue;
-      problems.push(...(await this.checkIndex(collection, name, paths, items, leaving)));
+/** A plan's items of one collection that are written. */
+export function itemsOf({ store, planId, ranges }: Trial, ns: string): ItemSource {
+  const range = ranges.get(ns);
+  return async function* written() {
+    if (!range) return;
+    for await (const page of store.items({ _id: planId }, range.from, range.to)) {
+      yield page.filter((item) => item.ns === ns && item.writes);
     }
-    return problems;
-  }
-
-  private async checkIndex(
-    collection: CollectionSchema,
-    name: string,
-    paths: readonly string[],
-    items: readonly PlanItemRecord[],
-    leaving: ReadonlySet<string>,
-  ): Promise<Check[]> {
-    const problems: Check[] = [];
-    const index = `${collection.ns}/${name}`;
-    const taken = this.taken.get(index) ?? new Map<string, string>();
-    this.taken.set(index, taken);
-    const wanted = new Map<string, PlanItemRecord>();
-    const clash = (item: PlanItemRecord, other: string) => {
-      const detail = `${shellText(item.key)} and ${other} of ${collection.ns} would share a key of the unique index ${name}.`;
-      problems.push({ name: `unique ${name}`, ok: false, detail });
-    };
-    for (const item of items) {
-      const key = item.result && indexKey(item.result, paths);
-      if (key === undefined) continue;
-      const other = taken.get(key);
-      if (other !== undefined) clash(item, other);
-      taken.set(key, shellText(item.key));
-      wanted.set(key, item);
-    }
-    if (wanted.size === 0) return problems;
-    const [db, coll] = splitNamespace(collection.ns);
-    const filter = { $or: [...wanted.values()].map((item) => keyFilter(item.result!, paths)) };
-    const holders = await rawFindAll(this.parent.client.db(db), {
-      collection: coll,
-      filter,
-      projection: projectionOf(paths),
-    });
-    for (const holder of holders) {
-      const id = field(holder, '_id');
-      const key = indexKey(holder, paths);
-      const item = key === undefined ? undefined : wanted.get(key);
-      if (id && item && !leaving.has(keyText(id))) clash(item, shellText(id));
-    }
-    return problems;
-  }
+  };
 }
 
-/** The paths of a plain unique index; undefined where it is another kind or partial, which the server itself decides. */
-function plainUniquePaths(spec: Uint8Array): string[] | undefined {
-  const parsed = EJSON.parse(toEjson(documentValue(spec))) as Document;
-  if (parsed['unique'] !== true || parsed['partialFilterExpression'] || parsed['sparse'] || parsed['collation'])
-    return undefined;
-  const key = parsed['key'] as Record<string, unknown>;
-  return Object.values(key).every((direction) => typeof direction === 'number') ? Object.keys(key) : undefined;
+interface After {
+  readonly indexes: readonly { readonly index: UniqueIndex; readonly indexed: boolean }[];
+  readonly validation: Uint8Array | undefined;
 }
 
-/** The index key of a document as text; undefined where an array makes it many keys. A missing value counts as null. */
-function indexKey(document: Uint8Array, paths: readonly string[]): string | undefined {
-  const values = paths.map((path) => valueAt(document, path));
-  if (values.includes('array')) return undefined;
-  return values.map((value) => keyText(value as BsonValue)).join('|');
-}
-
-const nullValue: BsonValue = new Uint8Array([0x0a]);
-
-function valueAt(document: Uint8Array, path: string): BsonValue | 'array' {
-  let value: BsonValue | undefined = documentValue(document);
-  for (const name of path.split('.')) {
-    if (value?.[0] === 0x04) return 'array';
-    value = value?.[0] === 0x03 ? field(value.subarray(1), name) : undefined;
-  }
-  return value?.[0] === 0x04 ? 'array' : (value ?? nullValue);
-}
-
-function keyFilter(document: Uint8Array, paths: readonly string[]): Document {
-  return Object.fromEntries(paths.map((path) => [path, { $eq: driverValue(valueAt(document, path) as BsonValue) }]));
-}
-
-function projectionOf(paths: readonly string[]): Document {
-  return Object.fromEntries(paths.map((path) => [path, 1]));
-}
-
-/** Lets the server itself evaluate the validator, on literals, without a write. */
-async function checkValidator(
-  parent: Side,
-  collection: CollectionSchema,
-  items: readonly PlanItemRecord[],
-): Promise<Check[]> {
-  const validation =
-    collection.validation &&
-    (EJSON.parse(toEjson(documentValue(collection.validation)), { relaxed: false }) as Document);
-  if (!validation || validation['validationAction'] === 'warn' || validation['validationLevel'] === 'off') return [];
-  // `moderate` lets a document that was invalid stay so.
-  const moderate = validation['validationLevel'] === 'moderate';
-  const results = items.filter((item) => item.result && item.result.length < 1_000_000 && !(moderate && item.expect));
-  const problems: Check[] = [];
-  for (let start = 0; start < results.length; start += 200) {
-    const documents = results.slice(start, start + 200).map(({ result }) => driverValue(documentValue(result!)));
-    const pipeline = [
-      { $documents: { $literal: documents } },
-      { $match: { $nor: [validation['validator']] } },
-      { $project: { _id: 1 } },
-    ];
-    const command = { aggregate: 1, pipeline, cursor: { batchSize: 1_000 } };
-    const failed = await rawCursorCommand(parent.client.db(collection.db), command).catch((error: unknown) => {
-      // A document this way of asking cannot carry (a name with a dollar) is decided by the server when it is applied.
-      if (error instanceof MongoServerError) return { documents: [] };
-      throw error;
-    });
-    for (const document of failed.documents) {
-      const id = field(document, '_id');
-      const detail = `The validator of ${collection.ns} refuses ${id ? shellText(id) : 'a document'}.`;
-      problems.push({ name: 'validator', ok: false, detail });
+/** A collection's unique indexes and validator as the parent will have them; undefined where it has neither. */
+function collectionAfter(
+  { parentCatalog, branchCatalog }: Comparison,
+  ns: string,
+  steps: readonly SchemaStep[],
+): After | undefined {
+  const there: CollectionSchema | undefined = parentCatalog.byNamespace.get(ns);
+  const collection = there ?? branchCatalog.byNamespace.get(ns);
+  if (collection?.kind !== 'collection') return undefined;
+  const specs = new Map(collection.indexes);
+  let { validation } = collection;
+  for (const step of steps) {
+    if (step.ns !== ns) continue;
+    const after = step.after === undefined ? undefined : documentBytes(fromBase64(step.after));
+    if (step.type === 'validator') validation = after;
+    else if (step.type === 'index' && step.name !== undefined) {
+      if (after) specs.set(step.name, after);
+      else specs.delete(step.name);
     }
   }
-  return problems;
+  const indexes = [...specs].flatMap(([name, spec]) => {
+    const index = uniqueIndex(ns, name, spec);
+    return index ? [{ index, indexed: sameBytes(there?.indexes.get(name), spec) }] : [];
+  });
+  return indexes.length === 0 && !validation ? undefined : { indexes, validation };
+}
+
+type Named = Clash & { readonly name: string };
+
+/** Every item that must be left out so that no unique index is broken; what is left out already gives its keys back. */
+async function uniqueClashes(
+  trial: Trial,
+  ns: string,
+  indexes: After['indexes'],
+  leftOut: readonly Clash[],
+): Promise<Named[]> {
+  const { home, comparison, store, planId } = trial;
+  const found = new Map<number, Named>();
+  const queue: Named[] = leftOut.map((clash) => ({ ...clash, name: 'validator' }));
+  const trials: { readonly name: string; readonly keys: UniqueTrial }[] = [];
+  try {
+    for (const { index, indexed } of indexes) {
+      const keys = await UniqueTrial.open(home, comparison.parent, index, indexed);
+      const name = `unique ${index.name}`;
+      trials.push({ name, keys });
+      queue.push(...(await keys.run(itemsOf(trial, ns))).map((clash) => ({ ...clash, name })));
+    }
+    for (let next = queue.shift(); next && found.size < most; next = queue.shift()) {
+      const { index } = next.item;
+      if (found.has(index)) continue;
+      found.set(index, next);
+      for await (const [item] of store.items({ _id: planId }, index, index + 1)) {
+        for (const { name, keys } of item ? trials : []) {
+          queue.push(...(await keys.withdraw(item!, item!.expect)).map((clash) => ({ ...clash, name })));
+        }
+      }
+    }
+  } finally {
+    await Promise.all(trials.map(({ keys }) => keys.close()));
+  }
+  return [...found.values()];
+}
+
+/**
+ * Items that the validator does not take. Where the branch holds the very document under the very validator, the parent may
+ * too: it stood there before the validator came, or was written past it.
+ */
+async function validatorClashes(
+  trial: Trial,
+  ns: string,
+  validation: Uint8Array,
+): Promise<{ clashing: Clash[]; accepted: boolean }> {
+  const { branch, branchCatalog, parent, parentCatalog } = trial.comparison;
+  const refused = await refusedItems(trial.home, validation, itemsOf(trial, ns));
+  if (refused.length === 0) return { clashing: [], accepted: false };
+  const uuid = parentCatalog.byNamespace.get(ns)?.uuid;
+  const held = (uuid === undefined ? undefined : branchCatalog.byUuid.get(uuid)) ?? branchCatalog.byNamespace.get(ns);
+  const same = held !== undefined && sameBytes(held.validation, validation);
+  const keys = refused.map(({ key }) => key);
+  const documents = same ? await readByKey(branch, held.ns, keys) : new Map<string, Uint8Array>();
+  const clashing = refused.filter(({ key, result }) => !sameBytes(documents.get(keyText(key)), result));
+  return {
+    accepted: clashing.length < refused.length,
+    clashing: clashing.map((item) => ({
+      item,
+      text: `The validator that ${ns} has in ${parent.record.name} refuses ${documentName(ns, item.key)}.`,
+    })),
+  };
 }

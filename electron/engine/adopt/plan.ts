@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import type { Target } from '../../../shared/api.ts';
 import { keyText } from '../../../shared/bson/key.ts';
 import { sameBytes, toBase64 } from '../../../shared/bson/value.ts';
 import { buildDocument, elements, field, rawElement } from '../../../shared/bson/walk.ts';
@@ -11,9 +12,10 @@ import { Selection, type SelectionInput } from '../changes/selection.ts';
 import type { Side } from '../changes/side.ts';
 import { splitNamespace, type Comparison, type TouchedDocument } from '../changes/touched.ts';
 import type { Home } from '../home/home.ts';
-import { PlanStore, type PlanItemRecord, type PlanRecord, type Undecided } from '../home/plans.ts';
-import { checkPlan } from './checks.ts';
+import { namedConflicts, PlanStore, type PlanItemRecord, type PlanRecord, type Undecided } from '../home/plans.ts';
+import { checkItems } from './checks.ts';
 import { isNameTaken, planSchema } from './schema-steps.ts';
+import { checkSteps } from './step-checks.ts';
 
 /**
  * Chooses a change set for adoption and stores it with the exact bytes each document must have before and will have
@@ -37,7 +39,7 @@ export async function createPlan(home: Home, branch: Side, parent: Side, input: 
   const builder = new PlanBuilder(store, id, selection, comparison);
   try {
     for await (const page of comparedPages(comparison, selection)) await builder.add(page);
-    return await finish(home, comparison, selection, builder);
+    return await finish(home, comparison, input, builder);
   } catch (error) {
     await store.drop(id);
     throw error;
@@ -47,11 +49,30 @@ export async function createPlan(home: Home, branch: Side, parent: Side, input: 
 async function finish(
   home: Home,
   comparison: Comparison,
-  selection: Selection,
+  input: SelectionInput,
   builder: PlanBuilder,
 ): Promise<PlanRecord> {
   const { branch, parent } = comparison;
-  const schema = planSchema(comparison, selection, builder.missingCollections);
+  const store = new PlanStore(home);
+  const select = (except: readonly Target[] = []) =>
+    new Selection({ ...input, except: [...(input.except ?? []), ...except] }, branch.record.name, parent.record.name);
+  const selection = select();
+  const trial = { home, store, planId: builder.id, comparison, ranges: builder.ranges };
+  let schema = planSchema(comparison, selection, builder.missingCollections);
+  const steps = await checkSteps(trial, schema.steps, selection);
+  const { length: refusedSteps } = steps.refused;
+  if (refusedSteps > 0) {
+    const without = select(steps.refused.map(({ target }) => target));
+    schema = planSchema(comparison, without, builder.missingCollections);
+  }
+  const documents = await checkItems(trial, schema.steps);
+  await builder.leaveOut(documents.refused);
+  const left = [...schema.checks, ...builder.leftOut()];
+  const undecided = [
+    ...steps.refused.map((each) => each.undecided),
+    ...documents.refused.values(),
+    ...builder.undecided,
+  ];
   const plan: PlanRecord = {
     _id: builder.id,
     kind: 'adopt',
@@ -61,19 +82,17 @@ async function finish(
     parentName: parent.record.name,
     createdAt: new Date(),
     items: builder.writes + schema.steps.length,
-    conflicts: builder.conflicts + schema.conflicts,
-    undecided: builder.undecided,
+    conflicts: builder.conflicts + schema.conflicts + refusedSteps + documents.refused.size,
+    undecided: undecided.slice(0, namedConflicts),
     bytes: builder.bytes,
     schema: schema.steps,
-    checks: [],
+    checks: [...left, ...builder.unusedEdits, ...steps.checks, ...documents.checks],
+    unvalidated: documents.unvalidated,
     state: 'ready',
+    ...(left.length === 0 ? {} : { leftOut: left.map(({ detail }) => detail) }),
   };
-  const left = [...schema.checks, ...builder.leftOut()];
-  const checks = [...left, ...builder.unusedEdits, ...(await checkPlan(new PlanStore(home), plan, parent, comparison))];
-  const leftOut = left.map(({ detail }) => detail);
-  const checked = { ...plan, checks, ...(leftOut.length === 0 ? {} : { leftOut }) };
-  await new PlanStore(home).plans.insertOne(checked);
-  return checked;
+  await store.plans.insertOne(plan);
+  return plan;
 }
 
 /** What becomes of each change of one document. */
@@ -90,6 +109,8 @@ class PlanBuilder {
   readonly unusedEdits: PlanRecord['checks'][number][] = [];
   /** Collections of the branch that documents go into and that the parent does not have. */
   readonly missingCollections = new Set<string>();
+  /** Where the items of each collection are. */
+  readonly ranges = new Map<string, { from: number; to: number }>();
   private index = 0;
   private readonly store: PlanStore;
   private readonly selection: Selection;
@@ -131,6 +152,18 @@ class PlanBuilder {
       if (item) items.push(item);
     }
     await this.store.addItems(this.id, items);
+    for (const { ns, index } of items) {
+      const range = this.ranges.get(ns);
+      if (range) range.to = index + 1;
+      else this.ranges.set(ns, { from: index, to: index + 1 });
+    }
+  }
+
+  /** Takes items out again that the parent could not take. */
+  async leaveOut(refused: ReadonlyMap<number, Undecided>): Promise<void> {
+    const dropped = await this.store.removeItems(this.id, [...refused.keys()]);
+    this.writes -= dropped.length;
+    for (const { expect, result } of dropped) this.bytes -= (expect?.length ?? 0) + (result?.length ?? 0);
   }
 
   private explained(diff: DocumentDiff, choices: Choices): Undecided {
@@ -157,7 +190,7 @@ class PlanBuilder {
       if (error instanceof TypeError) throw badEdit(what, `cannot stand there: ${error.message}`);
       throw error;
     }
-    for (const { path, value } of this.selection.editsAbove(place, diff.fields)) {
+    for (const { path, value } of this.selection.editsAround(place, diff.fields)) {
       const edited = withValueAt(result ?? buildDocument([]), path, value);
       if (!edited)
         throw badEdit(
@@ -219,12 +252,9 @@ class PlanBuilder {
   }
 }
 
-/** So many conflicts are named one by one. */
-const namedConflicts = 100;
-
 function badEdit(what: string, why: string): ForkyardError {
   return new ForkyardError('usage', `The edited value for ${what} ${why}.`, {
-    hint: 'Edit a field that the review lists, an object above it, or the whole document.',
+    hint: 'Edit a field that the review lists, an object above it, a field of an object it lists, or the whole document.',
   });
 }
 

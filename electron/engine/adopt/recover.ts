@@ -4,7 +4,7 @@ import type { Home } from '../home/home.ts';
 import { PlanStore, reverse, type PlanItemRecord, type PlanRecord } from '../home/plans.ts';
 import { finishPlan } from './apply.ts';
 import { resumeSchema, revertSchema } from './schema-apply.ts';
-import { writeItems } from './write.ts';
+import { asItWas, writeItems } from './write.ts';
 
 export interface Recovered {
   readonly plan: string;
@@ -75,7 +75,7 @@ async function takeBackRange(
   const session = parent.client.startSession();
   try {
     session.startTransaction({ writeConcern: { w: 'majority', j: true } });
-    await writeItems(parent.client, session, items, false);
+    await writeItems(parent.client, session, items, asItWas);
     await session.commitTransaction();
     return true;
   } catch {

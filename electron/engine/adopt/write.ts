@@ -25,6 +25,17 @@ export class StalePlan extends Error {
   }
 }
 
+/** How a plan's documents are written. */
+export interface WriteOptions {
+  /** Every document of the plan is removed before the first one is written: values that swap places never meet. */
+  readonly removeFirst: boolean;
+  /** Whether documents of this collection are written past its validator. */
+  readonly pastValidator: (ns: string) => boolean;
+}
+
+/** What was there before comes back in any case, also where a validator would not take it today. */
+export const asItWas: WriteOptions = { removeFirst: false, pastValidator: () => true };
+
 /** A write would break a unique index in this order: the whole is tried again with every document removed first. */
 export class OrderMatters extends Error {}
 
@@ -58,11 +69,11 @@ export async function writeItems(
   client: MongoClient,
   session: ClientSession,
   items: readonly PlanItemRecord[],
-  removeFirst: boolean,
+  options: WriteOptions,
 ): Promise<void> {
   await checkItems(client, session, items);
   const groups = byNamespace(items);
-  for (const [ns, group] of groups) await writeGroup(client, session, ns, group, removeFirst);
+  for (const [ns, group] of groups) await writeGroup(client, session, ns, group, options);
   for (const [ns, group] of groups) {
     const current = await readInSession(client, session, ns, group);
     for (const item of group) {
@@ -96,8 +107,9 @@ async function writeGroup(
   session: ClientSession,
   ns: string,
   group: readonly PlanItemRecord[],
-  removeFirst: boolean,
+  { removeFirst, pastValidator }: WriteOptions,
 ): Promise<void> {
+  const past = pastValidator(ns) ? { bypassDocumentValidation: true } : {};
   const [db, collection] = splitNamespace(ns);
   const deletes: PlanItemRecord[] = [];
   const updates: { item: PlanItemRecord; statement: Uint8Array }[] = [];
@@ -123,7 +135,7 @@ async function writeGroup(
     try {
       const { problems } = await rawWrite(
         client.db(db),
-        { [command]: collection },
+        { [command]: collection, ...(command === 'delete' ? {} : past) },
         { name, items: statements },
         { session },
       );

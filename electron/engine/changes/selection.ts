@@ -97,13 +97,22 @@ export class Selection {
   /** What becomes of one schema item; the branch's unless the parent changed the same and nobody said how. */
   chooseSchema(item: SchemaPlace): 'branch' | 'parent' | 'left out' | 'undecided' {
     if (!this.includesSchema(item)) return 'left out';
+    const decided = this.decidedSchema(item);
+    if (decided === 'branch' || decided === 'parent') return decided;
+    return item.conflict ? 'undecided' : 'branch';
+  }
+
+  /** Whether somebody said what becomes of this schema item. */
+  hasDecided(item: SchemaPlace): boolean {
+    return this.decidedSchema(item) !== undefined;
+  }
+
+  private decidedSchema(item: SchemaPlace): Choice | undefined {
     // The one that names the item decides over the one that names its collection.
-    const decided = this.decisions
+    return this.decisions
       .filter(({ target }) => coversSchema(target, item))
       .sort((a, b) => Number(a.target.schema !== undefined) - Number(b.target.schema !== undefined))
       .at(-1)?.choice;
-    if (decided === 'branch' || decided === 'parent') return decided;
-    return item.conflict ? 'undecided' : 'branch';
   }
 
   /**
@@ -122,16 +131,19 @@ export class Selection {
       .at(-1);
     if (!decided) return delta.class === 'divergent' ? 'undecided' : 'branch';
     const { target, choice } = decided;
-    // What is edited as part of something larger is left to that: see {@link editsAbove}.
+    // What is edited as part of something larger is left to that: see {@link editsAround}.
     return typeof choice === 'string' || isExactly(target, delta, choice.value) ? choice : 'parent';
   }
 
-  /** Edited values of a document that stand above its changes, the whole document first. */
-  editsAbove(place: Place, deltas: readonly FieldDelta[]): Edit[] {
+  /**
+   * Edited values of a document that stand above or inside its changes, the whole document first: they are put into what
+   * the changes leave.
+   */
+  editsAround(place: Place, deltas: readonly FieldDelta[]): Edit[] {
     return this.editsOf(place)
       .filter(({ target, value }) => {
-        const below = deltas.filter((delta) => startsWith(delta.path, target.path ?? []));
-        return below.length > 0 && !below.some((delta) => isExactly(target, delta, value));
+        const near = deltas.filter((delta) => isNear(delta.path, target.path ?? []));
+        return near.length > 0 && !near.some((delta) => isExactly(target, delta, value));
       })
       .map(({ target, value }) => ({ path: target.path ?? [], value }))
       .sort((a, b) => a.path.length - b.path.length);
@@ -140,7 +152,7 @@ export class Selection {
   /** Edited values of a document that are those of no change of it. */
   editsWithoutChange(place: Place, deltas: readonly FieldDelta[]): FieldPath[] {
     return this.editsOf(place).flatMap(({ target: { path = [] } }) =>
-      deltas.some((delta) => startsWith(delta.path, path)) ? [] : [path],
+      deltas.some((delta) => isNear(delta.path, path)) ? [] : [path],
     );
   }
 
@@ -208,6 +220,11 @@ function coversSchema({ ns, schema, key }: ParsedTarget, item: SchemaPlace): boo
     (schema.kind ?? item.kind) === item.kind &&
     (schema.name ?? item.name) === item.name
   );
+}
+
+/** Whether one of two places lies inside the other. */
+function isNear(path: readonly (string | number)[], other: FieldPath): boolean {
+  return startsWith(path, other) || startsWith(other, path.map(String));
 }
 
 /** A segment of digits may be an index or a name: the pointer's text does not tell, so it matches both. */

@@ -10,12 +10,15 @@ export class Home {
   readonly catalog: Db;
   readonly history: Db;
   readonly plans: Db;
+  /** Collections of the moment, on which indexes and validators are tried out. Emptied at every start. */
+  readonly rehearsals: Db;
 
   constructor(client: MongoClient) {
     this.client = client;
     this.catalog = client.db('forkyard');
     this.history = client.db('history');
     this.plans = client.db('plans');
+    this.rehearsals = client.db('rehearsals');
   }
 
   get branches(): Collection<BranchRecord> {
@@ -48,6 +51,7 @@ export class Home {
       await home.gaps.createIndex({ branch: 1 });
       await meta.insertOne({ _id: 'schema', version: schemaVersion });
     }
+    await home.rehearsals.dropDatabase();
     return home;
   }
 }

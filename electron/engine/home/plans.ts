@@ -6,7 +6,7 @@ import type { BaseOverride } from './records.ts';
 
 /** One step of a plan on one document: the bytes it expects to find and the bytes it leaves. */
 export interface PlanItemRecord {
-  /** From 0, dense. */
+  /** From 0, ascending. */
   readonly index: number;
   readonly ns: string;
   readonly key: BsonValue;
@@ -37,6 +37,9 @@ export interface SchemaStep {
   readonly after?: string;
 }
 
+/** So many conflicts of a plan are named one by one. */
+export const namedConflicts = 100;
+
 /** What must be decided first, in one sentence; a document is named by its `_id`, base64. */
 export interface Undecided {
   readonly ns: string;
@@ -60,6 +63,11 @@ export interface PlanRecord {
   readonly bytes: number;
   readonly schema: readonly SchemaStep[];
   readonly checks: readonly { readonly name: string; readonly ok: boolean; readonly detail: string }[];
+  /**
+   * Collections whose documents are written past this validator (base64): the branch holds some that it would refuse, under
+   * the same one.
+   */
+  readonly unvalidated?: readonly { readonly ns: string; readonly validation: string }[];
   /** What was wanted and is not carried over, a sentence each. */
   readonly leftOut?: readonly string[];
   readonly state: 'ready' | 'applying' | 'applied' | 'stale' | 'partly';
@@ -122,6 +130,17 @@ export class PlanStore {
     for await (const batch of rawFind(this.home.plans, query)) {
       yield await Promise.all(batch.map((bytes) => this.decodeItem(owner, bytes)));
     }
+  }
+
+  /** Takes items out of a plan that is being made. @returns them */
+  async removeItems(plan: string, indexes: readonly number[]): Promise<PlanItemRecord[]> {
+    const removed: PlanItemRecord[] = [];
+    for (const index of indexes) {
+      for await (const items of this.items({ _id: plan }, index, index + 1)) removed.push(...items);
+    }
+    await this.home.plans.collection<ItemRow>(`items_${plan}`).deleteMany({ _id: { $in: [...indexes] } });
+    await this.home.plans.collection(`pieces_${plan}`).deleteMany({ i: { $in: [...indexes] } });
+    return removed;
   }
 
   async drop(plan: string): Promise<void> {

@@ -74,6 +74,7 @@ export interface RawFind {
   readonly limit?: number;
   readonly batchSize?: number;
   readonly collation?: Document;
+  readonly maxTimeMS?: number;
   /** Reads the state at this cluster time; the server keeps 300 s. */
   readonly atClusterTime?: Timestamp | undefined;
 }

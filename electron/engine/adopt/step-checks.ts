@@ -1,0 +1,100 @@
+import type { Target } from '../../../shared/api.ts';
+import { documentBytes, fromBase64 } from '../../../shared/bson/value.ts';
+import { keyText } from '../../../shared/bson/key.ts';
+import { shellText } from '../../../shared/bson/ejson.ts';
+import { documentName, firstOf } from '../../../shared/changes/explain.ts';
+import type { Selection } from '../changes/selection.ts';
+import type { SchemaStep, Undecided } from '../home/plans.ts';
+import { itemsOf, type Check, type Trial } from './checks.ts';
+import { findDuplicates, lookMs } from './new-index.ts';
+import { uniqueIndex } from './unique-keys.ts';
+import { unfitDocuments } from './validators.ts';
+
+export interface StepFindings {
+  readonly checks: readonly Check[];
+  /** Steps that the parent's documents stand in the way of. */
+  readonly refused: readonly { readonly target: Target; readonly undecided: Undecided }[];
+}
+
+/** Looks at the parent's documents for what a new unique index or validator would not take. */
+export async function checkSteps(
+  trial: Trial,
+  steps: readonly SchemaStep[],
+  selection: Selection,
+): Promise<StepFindings> {
+  const checks: Check[] = [];
+  const refused: { target: Target; undecided: Undecided }[] = [];
+  for (const step of steps) {
+    // What the plan makes holds nothing of the parent's yet.
+    if (!trial.comparison.parentCatalog.byNamespace.has(step.ns) || step.after === undefined) continue;
+    const found = step.type === 'index' ? await checkIndex(trial, step) : await checkValidator(trial, step);
+    if (!found) continue;
+    const target = {
+      ns: step.ns,
+      schema: { type: step.type, ...(step.name === undefined ? {} : { name: step.name }) },
+    };
+    const stays = found.clash && step.type === 'validator' && selection.hasDecided(placeOf(step));
+    checks.push({ name: found.name, ok: stays, detail: found.text });
+    if (found.clash && !stays) refused.push({ target, undecided: { ns: step.ns, text: found.text } });
+  }
+  return { checks, refused };
+}
+
+function placeOf({ ns, type, name, before }: SchemaStep) {
+  const kind = before === undefined ? ('added' as const) : ('modified' as const);
+  return { ns, type, kind, conflict: true, ...(name === undefined ? {} : { name }) };
+}
+
+interface Finding {
+  readonly name: string;
+  readonly text: string;
+  /** False where nothing is known to be in the way, and not all could be looked at. */
+  readonly clash: boolean;
+}
+
+async function checkIndex(trial: Trial, { ns, name = '', after = '' }: SchemaStep): Promise<Finding | undefined> {
+  const index = uniqueIndex(ns, name, documentBytes(fromBase64(after)));
+  if (!index) return undefined;
+  const { parent } = trial.comparison;
+  const { pairs, whole } = await findDuplicates(trial.home, parent, index, await keysOf(trial, ns));
+  const check = `unique ${name}`;
+  if (pairs.length > 0) {
+    const named = firstOf(pairs.map(([a, b]) => `${shellText(a, 80)} and ${shellText(b, 80)}`));
+    const text = `The new unique index ${name} of ${ns} cannot be built: in ${parent.record.name} ${named} would share a key of it.`;
+    return { name: check, text, clash: true };
+  }
+  if (whole) return undefined;
+  const text = `${ns} could not be looked through for duplicates of the new unique index ${name} within ${lookMs / 1_000} s; building it will tell.`;
+  return { name: check, text, clash: false };
+}
+
+async function checkValidator(trial: Trial, { ns, type, after = '' }: SchemaStep): Promise<Finding | undefined> {
+  if (type !== 'validator') return undefined;
+  const { parent, branch, parentCatalog, branchCatalog } = trial.comparison;
+  const uuid = parentCatalog.byNamespace.get(ns)?.uuid;
+  const held = (uuid === undefined ? undefined : branchCatalog.byUuid.get(uuid)) ?? branchCatalog.byNamespace.get(ns);
+  if (!held) return undefined;
+  const validation = documentBytes(fromBase64(after));
+  const { keys, whole } = await unfitDocuments(
+    { side: parent, ns },
+    { side: branch, ns: held.ns },
+    validation,
+    await keysOf(trial, ns),
+  );
+  const where = parent.record.name;
+  if (keys.length > 0) {
+    const named = firstOf(keys.map((key) => documentName(ns, key)));
+    const text = `The validator that ${branch.record.name} gives ${ns} does not take what ${where} holds: ${named}. They would stay, but could not be changed.`;
+    return { name: 'validator', text, clash: true };
+  }
+  if (whole) return undefined;
+  const text = `${ns} could not be looked through for documents that its new validator refuses within ${lookMs / 1_000} s; those that are there would stay.`;
+  return { name: 'validator', text, clash: false };
+}
+
+/** Documents that the plan writes, by {@link keyText}. */
+async function keysOf(trial: Trial, ns: string): Promise<Set<string>> {
+  const keys = new Set<string>();
+  for await (const page of itemsOf(trial, ns)()) for (const { key } of page) keys.add(keyText(key));
+  return keys;
+}
