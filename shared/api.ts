@@ -556,6 +556,8 @@ export const api = {
       conflictsOnly: z.boolean().optional(),
       /** Any edit of one document on both sides is a conflict. */
       strict: z.boolean().optional(),
+      /** Only the page of documents: answered as soon as it is full, `summary` and `schema` stay empty. */
+      listing: z.boolean().optional(),
     }),
     Diff,
   ),

@@ -2,7 +2,7 @@ import type { Bson, BranchRow, Check, FieldPath, Output } from '../../shared/api
 import type { z } from 'zod';
 import { call } from '../store/engine.ts';
 import { planDecisions } from './decisions.ts';
-import { reviewOf } from './review.ts';
+import { placesOf, reviewOf } from './review.ts';
 import { partialDocuments, planTargets } from './selection.ts';
 
 /** Items read for the dialog; a longer plan says how many more there are. */
@@ -20,19 +20,21 @@ export interface AdoptPlan {
 
 /** Stores a plan of what is chosen and decided for a branch. Nothing runs yet. Throws the engine's errors. */
 export async function createPlan(branch: Pick<BranchRow, 'id' | 'name'>, parentName: string): Promise<AdoptPlan> {
-  const { diff, selection, decisions, conflicts } = reviewOf(branch.id);
+  const review = reviewOf(branch.id);
+  const { diff, selection, decisions, strict } = review;
   const fields = await fieldsOfPartial(branch, partialDocuments(selection));
   const targets = planTargets(
     selection,
     diff?.summary.map((row) => row.ns) ?? [],
-    diff?.schema.map((item) => item.ns) ?? [],
+    diff?.schema ?? [],
     (ns, id) => fields.get(`${ns}\n${id}`) ?? [],
   );
-  const take = planDecisions(decisions, conflicts, { parent: parentName, branch: branch.name });
+  const take = planDecisions(decisions, placesOf(review), { parent: parentName, branch: branch.name });
   const created = await call('plan.create', {
     branch: branch.name,
     ...targets,
     ...(take.length === 0 ? {} : { take }),
+    ...(strict ? { strict } : {}),
   });
   const { items, mongosh } = await readItems(created.plan);
   return { ...created, read: items, mongosh };

@@ -7,13 +7,28 @@ import { everything, nothing } from './selection.ts';
 import type { Tally } from './tally.ts';
 
 /** What is chosen, and the one button that takes it further. */
-export function DecisionBar({ branch, tally }: { readonly branch: BranchRow; readonly tally: Tally }) {
+export function DecisionBar({
+  branch,
+  tally,
+  counting,
+}: {
+  readonly branch: BranchRow;
+  readonly tally: Tally;
+  readonly counting: boolean;
+}) {
   const parts = [
     tally.documents === 0 ? '' : plural(tally.documents, 'document'),
     tally.schema === 0 ? '' : plural(tally.schema, 'schema change'),
   ].filter((part) => part !== '');
   const { selection } = reviewOf(branch.id);
   const isNothing = tally.chosen === 0;
+  if (counting) {
+    return (
+      <div className="foot" role="region" aria-label="Decision">
+        <p aria-live="polite">Counting what changed. Documents can be looked at meanwhile.</p>
+      </div>
+    );
+  }
   return (
     <div className="foot" role="region" aria-label="Decision">
       <p aria-live="polite">

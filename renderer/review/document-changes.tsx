@@ -9,10 +9,10 @@ import { SideBySideView } from '../bson/side-view.tsx';
 import { useLines } from '../bson/use-lines.ts';
 import { TriStateBox } from '../shell/controls.tsx';
 import { useRoomKeys } from '../shell/room-keys.ts';
-import { conflictPlaces, decisionOf, isDecided, withDecision } from './decisions.ts';
+import { conflictPlaces, isDecided, takes } from './decisions.ts';
 import type { Side } from './decisions.ts';
 import { useDocumentForm } from './document-form.ts';
-import { select, undoSelect, updateReview } from './review.ts';
+import { decide, select, undoSelect } from './review.ts';
 import type { DocumentReview, ReviewState } from './review.ts';
 import { hasField, withDocument, withFields } from './selection.ts';
 
@@ -161,13 +161,13 @@ function TakeSide({
   const path = index === undefined ? undefined : change.fields[index]?.path;
   const place = conflictPlaces(change).find((one) => one.path === path);
   if (place === undefined) return line.note;
-  const taken = decisionOf(review.decisions, place) === side;
+  const taken = takes(review.decisions, place, side);
   return (
     <button
       type="button"
       className={taken ? 'take taken' : 'take'}
       aria-pressed={taken}
-      onClick={() => updateReview(branch.id, { decisions: withDecision(review.decisions, place, side) })}
+      onClick={() => decide(branch.id, place, { side })}
     >
       {taken ? `${line.note ?? ''} taken` : `Take ${line.note ?? ''}`}
     </button>

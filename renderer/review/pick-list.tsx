@@ -8,9 +8,19 @@ import { ConflictWord } from './conflict-word.tsx';
 import { DocumentList } from './document-list.tsx';
 import { openCollection, select } from './review.ts';
 import type { ReviewState } from './review.ts';
-import { collectionsState, collectionState, withCollection, withCollections, withSchema } from './selection.ts';
+import {
+  collectionsState,
+  collectionState,
+  hasSchemaItem,
+  schemaKey,
+  schemaState,
+  withCollection,
+  withCollections,
+  withSchema,
+  withSchemaItem,
+} from './selection.ts';
 import type { Tri } from './selection.ts';
-import { collectionTally, tallyOf } from './tally.ts';
+import { collectionTally, isOpenItem, tallyOf } from './tally.ts';
 import { schemaWords } from './words.ts';
 
 interface ListProps {
@@ -33,32 +43,45 @@ export function PickList({ branch, review }: ListProps) {
 function SchemaItems({ branch, review }: ListProps) {
   const items = review.diff?.schema ?? [];
   if (items.length === 0) return null;
-  const { schema } = review.selection;
+  const { selection } = review;
+  const undecided = items.filter((item) => isOpenItem(review, item)).length;
+  const state = schemaState(selection, items);
+  const { schema } = tallyOf(review);
   return (
     <div className="pick-part pick-schema">
       <div className="prow top">
         <TriStateBox
-          state={schema ? 'on' : 'off'}
+          state={shownState(state, schema, undecided)}
           label="Include schema changes"
-          onToggle={() => select(branch.id, withSchema(review.selection, !schema))}
+          onToggle={() => select(branch.id, withSchema(selection, state !== 'on'))}
         />
         <h3>Schema</h3>
         <span className="quiet prow-count">
-          {schema ? items.length : 0} of {items.length}
+          {count(schema)} of {count(items.length)}
         </span>
       </div>
       <ul>
-        {items.map((item) => (
-          <li key={`${item.ns} ${item.type} ${item.name ?? ''}`} className={schema ? 'prow' : 'prow prow-out'}>
-            <span />
-            <KindMark kind={item.kind} />
-            <span className="cut" title={`${item.ns}: ${schemaWords(item)}`}>
-              <span className="id">{collectionName(item.ns)}</span>
-              <span className="tt">{schemaWords(item)}</span>
-            </span>
-            {item.conflict ? <ConflictWord /> : <span />}
-          </li>
-        ))}
+        {items.map((item) => {
+          const open = isOpenItem(review, item);
+          const isIn = !open && hasSchemaItem(selection, item);
+          const what = `${item.ns}: ${schemaWords(item)}`;
+          return (
+            <li key={schemaKey(item)} className={isIn || open ? 'prow' : 'prow prow-out'}>
+              <TriStateBox
+                state={isIn ? 'on' : 'off'}
+                disabled={open}
+                label={open ? `${what}, must be decided first` : `Include ${what}`}
+                onToggle={() => select(branch.id, withSchemaItem(selection, item, !isIn))}
+              />
+              <KindMark kind={item.kind} />
+              <span className="cut" title={what}>
+                <span className="id">{collectionName(item.ns)}</span>
+                <span className="tt">{schemaWords(item)}</span>
+              </span>
+              {open ? <ConflictWord /> : item.conflict ? <span className="quiet">decided</span> : <span />}
+            </li>
+          );
+        })}
       </ul>
     </div>
   );

@@ -8,6 +8,7 @@ import { Button } from '../shell/controls.tsx';
 import { Dialog, ErrorNote } from '../shell/dialog.tsx';
 import { Icon } from '../shell/icons.tsx';
 import { plural } from '../shell/numbers.ts';
+import type { Progress } from '../store/app.ts';
 import { branchById, chooseBranch, closeDialog, mainBranch, parentOf, showToast, useApp } from '../store/app.ts';
 import { call } from '../store/engine.ts';
 import { createPlan } from './adopt.ts';
@@ -32,7 +33,9 @@ function OpenPlan({ branch }: { readonly branch: BranchRow }) {
   const [plan, setPlan] = useState<AdoptPlan>();
   const [error, setError] = useState<ErrorBody>();
   const [moved, setMoved] = useState<readonly Moved[]>();
-  const [busy, setBusy] = useState(false);
+  const [running, setRunning] = useState<{ readonly job: string; readonly stop: AbortController }>();
+  const busy = running !== undefined;
+  const progress = useApp((app) => (running === undefined ? undefined : app.progress[running.job]));
   const adopt = useRef<HTMLButtonElement>(null);
 
   const { id, name } = branch;
@@ -57,18 +60,25 @@ function OpenPlan({ branch }: { readonly branch: BranchRow }) {
 
   const apply = async (): Promise<void> => {
     if (plan === undefined || busy) return;
-    setBusy(true);
+    const job = crypto.randomUUID();
+    const stop = new AbortController();
+    setRunning({ job, stop });
     try {
-      const { applied, entry } = await call('plan.apply', { plan: plan.plan });
+      const {
+        applied,
+        entry,
+        leftOut = [],
+      } = await call('plan.apply', { plan: plan.plan, job }, { signal: stop.signal });
       closeDialog();
-      tellAdopted(branch, applied, entry);
+      tellAdopted(branch, applied, entry, leftOut);
       await refreshReview({ id, name });
     } catch (failure) {
       const body = errorBody(failure);
-      if (body.code === 'plan_stale') setMoved(movedOf(body));
+      if (stop.signal.aborted) setError(cancelled(parentName));
+      else if (body.code === 'plan_stale') setMoved(movedOf(body));
       else setError(body);
     } finally {
-      setBusy(false);
+      setRunning(undefined);
     }
   };
   const title = moved === undefined ? adoptTitle(plan, branch.name, parentName) : `${parentName} moved meanwhile`;
@@ -84,15 +94,15 @@ function OpenPlan({ branch }: { readonly branch: BranchRow }) {
       busy={busy}
       foot={
         <>
-          {ready && moved === undefined && error === undefined ? (
+          {ready && !busy && moved === undefined && error === undefined ? (
             <span className="note">
               <Icon name="undo" />
               Can be undone from History, with the same checks.
             </span>
           ) : null}
-          <span className="push" />
-          <Button size="medium" onClick={closeDialog} disabled={busy}>
-            Cancel <kbd aria-hidden="true">Esc</kbd>
+          {busy ? <ApplyProgress progress={progress} /> : <span className="push" />}
+          <Button size="medium" onClick={busy ? () => running.stop.abort() : closeDialog}>
+            Cancel {busy ? null : <kbd aria-hidden="true">Esc</kbd>}
           </Button>
           {moved !== undefined || error !== undefined ? (
             <Button look="primary" size="medium" icon="refresh" onClick={() => void compareAgain()}>
@@ -137,12 +147,34 @@ function adoptTitle(plan: AdoptPlan | undefined, branch: string, parent: string)
   return `Adopt ${what} from ${branch} into ${parent}`;
 }
 
-function tellAdopted(branch: BranchRow, applied: number, entry: string | undefined): void {
+/** How far an adoption is; before its first report it only runs. */
+function ApplyProgress({ progress }: { readonly progress: Progress | undefined }) {
+  const { done, total, text = 'Checking that nothing moved' } = progress ?? {};
+  return (
+    <label className="plan-progress">
+      <span aria-live="polite">{text}</span>
+      <progress {...(done === undefined || total === undefined ? {} : { value: done, max: Math.max(1, total) })} />
+    </label>
+  );
+}
+
+/** The engine stops between two batches and takes back what it had written. */
+function cancelled(parent: string): ErrorBody {
+  return {
+    code: 'aborted',
+    message: `Cancelled. What was written to ${parent} is taken back, unless the last piece was in already.`,
+    hint: 'Compare again to see how things stand.',
+    retry: true,
+  };
+}
+
+function tellAdopted(branch: BranchRow, applied: number, entry: string | undefined, leftOut: readonly string[]): void {
   const { branches } = useApp.getState();
   const parent = parentOf(branches, branch) ?? mainBranch(branches);
   showToast({
     tone: 'done',
     text: `Adopted ${plural(applied, 'change')} into ${parent?.name ?? 'main'}`,
+    hint: leftOut.length === 0 ? undefined : leftOut.join(' '),
     actions: [
       ...(entry === undefined ? [] : [{ label: 'Undo', run: () => void undo({ entry }) }]),
       ...(parent === undefined ? [] : [{ label: 'View', run: () => chooseBranch(parent.id, 'history') }]),

@@ -10,7 +10,7 @@ import { ConflictView } from './conflict-view.tsx';
 import { DecisionBar } from './decision-bar.tsx';
 import { DocumentPane } from './document-pane.tsx';
 import { PickList } from './pick-list.tsx';
-import { refreshReview, useReview } from './review.ts';
+import { placesOf, refreshReview, useReview } from './review.ts';
 import type { ReviewState } from './review.ts';
 import { tallyOf } from './tally.ts';
 import { gapSentence, sentence } from './words.ts';
@@ -30,20 +30,20 @@ export function Review({ branch }: { readonly branch: BranchRow }) {
       </div>
     );
   }
-  const nothing = diff.summary.length === 0 && diff.schema.length === 0;
+  const nothing = !review.counting && diff.summary.length === 0 && diff.schema.length === 0;
   if (nothing) return <NoChanges branch={branch} review={review} />;
-  if (review.view === 'conflicts' && review.conflicts.length > 0)
+  if (review.view === 'conflicts' && placesOf(review).length > 0)
     return <ConflictView branch={branch} review={review} />;
   const tally = tallyOf(review);
   return (
     <div className="body review">
       <header className="sentence">
         <div className="sentence-text">
-          <Sentence diff={diff} />
+          {review.counting ? <h2 aria-busy="true">Counting what changed</h2> : <Sentence diff={diff} />}
           <Compared review={review} parent={diff.parent} />
         </div>
         {tally.undecided === 0 ? (
-          review.conflicts.length === 0 ? null : (
+          placesOf(review).length === 0 ? null : (
             <Button onClick={() => runCommand(commands.decide, branch)}>Look at decisions</Button>
           )
         ) : (
@@ -54,7 +54,7 @@ export function Review({ branch }: { readonly branch: BranchRow }) {
       </header>
       <PickList branch={branch} review={review} />
       <DocumentPane branch={branch} review={review} parent={diff.parent} />
-      <DecisionBar branch={branch} tally={tally} />
+      <DecisionBar branch={branch} tally={tally} counting={review.counting} />
     </div>
   );
 }

@@ -4,12 +4,23 @@ import { errorBody } from '../../shared/errors.ts';
 import type { ErrorBody } from '../../shared/errors.ts';
 import { remember } from '../store/counts.ts';
 import { call, isConnectionLoss } from '../store/engine.ts';
-import { keepDecisions } from './decisions.ts';
-import type { Decisions } from './decisions.ts';
+import { useApp } from '../store/app.ts';
+import {
+  conflictPlaces,
+  forgetDecisions,
+  keepDecisions,
+  rememberDecisions,
+  rememberedDecisions,
+  schemaPlace,
+  withDecision,
+  withoutDecision,
+} from './decisions.ts';
+import type { Choice, ConflictPlace, Decisions, Reopened } from './decisions.ts';
 import { everything, keepNamed, namedDocuments } from './selection.ts';
 import type { Selection } from './selection.ts';
 
 const pageDocuments = 200;
+const morePageDocuments = 500;
 /** A refresh reads as many rows as were loaded, at most this many; the rest is paged in again. */
 const refreshDocuments = 2_000;
 const conflictsAtMost = 2_000;
@@ -30,6 +41,8 @@ export interface DocumentReview extends Output<'diff.document'> {
 export interface ReviewState {
   /** Summary, schema and gaps; its documents are in `list` and `conflicts`. */
   readonly diff: Output<'diff.get'> | undefined;
+  /** True while only the first documents are known: what there is in all is being counted. */
+  readonly counting: boolean;
   readonly error: ErrorBody | undefined;
   readonly refreshing: boolean;
   /** The collection whose documents are listed. */
@@ -39,6 +52,10 @@ export interface ReviewState {
   /** Every document with a conflict. */
   readonly conflicts: readonly DocumentChange[];
   readonly decisions: Decisions;
+  /** What must be decided again because a side moved. */
+  readonly reopened: Reopened;
+  /** Any edit of one document on both sides is a conflict. */
+  readonly strict: boolean;
   readonly document: DocumentReview | undefined;
   readonly selection: Selection;
   /** Earlier selections, the last one last. */
@@ -48,6 +65,7 @@ export interface ReviewState {
 
 const fresh: ReviewState = {
   diff: undefined,
+  counting: false,
   error: undefined,
   refreshing: false,
   ns: undefined,
@@ -55,6 +73,8 @@ const fresh: ReviewState = {
   conflictsOnly: false,
   conflicts: [],
   decisions: new Map(),
+  reopened: new Map(),
+  strict: false,
   document: undefined,
   selection: everything,
   past: [],
@@ -82,6 +102,26 @@ export function updateReview(branch: string, change: Partial<ReviewState>): void
 
 export function showConflicts(branch: string, shown: boolean): void {
   updateReview(branch, { view: shown ? 'conflicts' : 'changes' });
+}
+
+/** Everything that must be decided: fields of documents, and schema items. */
+export function placesOf({ conflicts, diff }: Pick<ReviewState, 'conflicts' | 'diff'>): ConflictPlace[] {
+  const schema = (diff?.schema ?? []).flatMap((item) => schemaPlace(item) ?? []);
+  return [...schema, ...conflicts.flatMap(conflictPlaces)];
+}
+
+/** Decides a place; without a choice it is open again. */
+export function decide(branch: string, place: ConflictPlace, choice: Choice | undefined): void {
+  const { decisions: before } = reviewOf(branch);
+  const decisions = choice === undefined ? withoutDecision(before, place) : withDecision(before, place, choice);
+  updateReview(branch, { decisions });
+  rememberDecisions(branch, decisions);
+}
+
+/** Compares anew with or without merging what both sides changed in one document. */
+export async function setStrict(branch: Named, strict: boolean): Promise<void> {
+  updateReview(branch.id, { strict });
+  await refreshReview(branch);
 }
 
 /** Takes a new selection; the old one can be had back. */
@@ -114,7 +154,7 @@ export async function openCollection(branch: Named, ns: string, conflictsOnly = 
 /** Reads one document's three sides. */
 export async function openDocument(branch: Named, ns: string, id: Bson): Promise<void> {
   await attempt(branch.id, async () => {
-    const answer = await call('diff.document', { branch: branch.name, ns, id });
+    const answer = await call('diff.document', { branch: branch.name, ns, id, ...strictness(branch) });
     updateReview(branch.id, { document: { ...answer, ns, id } });
   });
 }
@@ -127,7 +167,7 @@ export async function loadMoreDocuments(branch: Named): Promise<void> {
   loadingMore.add(branch.id);
   try {
     await attempt(branch.id, async () => {
-      const more = await readList(branch, ns, conflictsOnly, pageDocuments, list.next);
+      const more = await readList(branch, ns, conflictsOnly, morePageDocuments, list.next);
       // Another list, or a refreshed one, has taken this one's place meanwhile.
       if (reviewOf(branch.id).list !== list) return;
       updateReview(branch.id, { list: { documents: [...list.documents, ...more.documents], next: more.next } });
@@ -137,14 +177,26 @@ export async function loadMoreDocuments(branch: Named): Promise<void> {
   }
 }
 
-/** Compares again and shows what there is now; selection, decisions and the place in the list stay. */
+/**
+ * Compares again and shows what there is now; selection, decisions and the place in the list stay. The first documents are
+ * there at once; how many there are in all, and which are in conflict, follows.
+ */
 export async function refreshReview(branch: Named): Promise<void> {
   updateReview(branch.id, { refreshing: true });
   await attempt(branch.id, async () => {
-    const diff = await call('diff.get', { branch: branch.name, summary: true });
-    remember(branch.id, diff);
+    if (reviewOf(branch.id).diff === undefined) await openFirst(branch);
+    const { strict } = reviewOf(branch.id);
+    const diff = await call('diff.get', {
+      branch: branch.name,
+      conflictsOnly: true,
+      limit: conflictsAtMost,
+      ...strictness(branch),
+    });
+    if (!strict) remember(branch.id, diff);
     const before = reviewOf(branch.id);
-    const conflicts = await readConflicts(branch, diff);
+    // Asked for in another strictness meanwhile.
+    if (before.strict !== strict) return refreshReview(branch);
+    const conflicts = diff.documents.filter((document) => document.conflict);
     const namespaces = diff.summary.map((row) => row.ns);
     const ns = before.ns !== undefined && namespaces.includes(before.ns) ? before.ns : namespaces[0];
     const wanted = Math.min(refreshDocuments, Math.max(pageDocuments, before.list?.documents.length ?? 0));
@@ -154,10 +206,16 @@ export async function refreshReview(branch: Named): Promise<void> {
     const now = reviewOf(branch.id);
     const sameList = now.ns === before.ns && now.conflictsOnly === before.conflictsOnly;
     const sameDocument = now.document === before.document;
+    const places = placesOf({ conflicts, diff });
+    const { decisions, reopened } = keepDecisions(now.decisions, places, diff.comparedAt);
+    rememberDecisions(branch.id, decisions);
+    const openAgain = [...now.reopened, ...reopened].filter(([key]) => !decisions.has(key));
     updateReview(branch.id, {
-      diff,
+      diff: { ...diff, documents: [] },
+      counting: false,
       conflicts,
-      decisions: keepDecisions(now.decisions, conflicts),
+      decisions,
+      reopened: new Map(openAgain),
       // A selection made meanwhile is looked at by the next comparison.
       ...(now.selection === before.selection ? { selection: keepNamed(now.selection, isThere) } : {}),
       error: undefined,
@@ -166,6 +224,28 @@ export async function refreshReview(branch: Named): Promise<void> {
     });
   });
   updateReview(branch.id, { refreshing: false });
+}
+
+/** The first documents of a review that was not open yet, with what was decided in an earlier window. */
+async function openFirst(branch: Named): Promise<void> {
+  forgetDecisions((id) => useApp.getState().branches.some((one) => one.id === id));
+  updateReview(branch.id, { decisions: rememberedDecisions(branch.id) });
+  const diff = await call('diff.get', { branch: branch.name, listing: true, limit: pageDocuments });
+  const [first] = diff.documents;
+  if (first === undefined) return;
+  const documents = diff.documents.filter((document) => document.ns === first.ns);
+  const next = documents.length === diff.documents.length ? diff.next : undefined;
+  updateReview(branch.id, {
+    diff: { ...diff, documents: [] },
+    counting: true,
+    ns: first.ns,
+    list: { documents, next },
+  });
+  await openDocument(branch, first.ns, first.id);
+}
+
+function strictness({ id }: Named): { strict: true } | object {
+  return reviewOf(id).strict ? { strict: true } : {};
 }
 
 async function attempt(id: string, run: () => Promise<void>): Promise<void> {
@@ -187,23 +267,19 @@ async function readList(
     branch: branch.name,
     only: [{ ns }],
     limit,
+    listing: true,
+    ...strictness(branch),
     ...(conflictsOnly ? { conflictsOnly } : {}),
     ...(after === undefined ? {} : { after }),
   });
   return { documents: diff.documents, next: diff.next };
 }
 
-async function readConflicts(branch: Named, diff: Output<'diff.get'>): Promise<readonly DocumentChange[]> {
-  if (diff.summary.every((row) => row.conflicts === 0)) return [];
-  const answer = await call('diff.get', { branch: branch.name, conflictsOnly: true, limit: conflictsAtMost });
-  return answer.documents.filter((document) => document.conflict);
-}
-
 /** Which of the documents that a selection names are changes still. */
 async function stillChanged(branch: Named, selection: Selection): Promise<(ns: string, id: Bson) => boolean> {
   const named = namedDocuments(selection);
   if (named.length === 0) return () => true;
-  const { documents } = await call('diff.get', { branch: branch.name, only: named, limit: 10_000 });
+  const { documents } = await call('diff.get', { branch: branch.name, only: named, limit: 10_000, listing: true });
   const found = new Set(documents.map(({ ns, id }) => `${ns}\n${id}`));
   return (ns, id) => found.has(`${ns}\n${id}`);
 }
@@ -217,11 +293,16 @@ async function rereadDocument(
 ): Promise<DocumentReview | undefined> {
   const open = before.document;
   if (open !== undefined) {
-    const answer = await call('diff.document', { branch: branch.name, ns: open.ns, id: open.id });
+    const answer = await call('diff.document', {
+      branch: branch.name,
+      ns: open.ns,
+      id: open.id,
+      ...strictness(branch),
+    });
     if (answer.change !== undefined) return { ...answer, ns: open.ns, id: open.id };
   }
   const first = list?.documents[0];
   if (first === undefined || ns === undefined) return undefined;
-  const answer = await call('diff.document', { branch: branch.name, ns, id: first.id });
+  const answer = await call('diff.document', { branch: branch.name, ns, id: first.id, ...strictness(branch) });
   return { ...answer, ns, id: first.id };
 }

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import {
   chosenDocuments,
-  collectionsState,
   collectionState,
+  collectionsState,
   documentState,
   everything,
   hasField,
@@ -11,11 +11,13 @@ import {
   nothing,
   partialDocuments,
   planTargets,
+  schemaState,
   withCollection,
   withCollections,
   withDocument,
   withFields,
   withSchema,
+  withSchemaItem,
 } from './selection.ts';
 
 const ns = 'shop.products';
@@ -26,7 +28,7 @@ describe('a selection', () => {
   it('is everything by default, and says so in the shortest plan', () => {
     expect(collectionState(everything, ns)).toBe('on');
     expect(documentState(everything, ns, 'p1')).toBe('on');
-    expect(planTargets(everything, [ns], [ns], fieldsOf)).toEqual({});
+    expect(planTargets(everything, [ns], [], fieldsOf)).toEqual({});
   });
 
   it('keeps only what differs from its default', () => {
@@ -96,12 +98,22 @@ describe('a selection', () => {
     expect(withCollections(withDocument(everything, ns, 'p1', false), false)).toEqual({ ...nothing, schema: true });
   });
 
-  it('keeps schema changes of other collections when documents are picked', () => {
-    const selection = withCollection(everything, 'shop.orders', false);
-    expect(planTargets(selection, [ns, 'shop.orders'], ['shop.carts', ns], fieldsOf)).toEqual({
-      only: [{ ns }, { ns: 'shop.carts' }],
+  it('names schema items by themselves', () => {
+    const index = { ns, type: 'index', kind: 'added', name: 'sku_1' } as const;
+    const carts = { ns: 'shop.carts', type: 'collection', kind: 'added' } as const;
+    const items = [index, carts];
+    const namespaces = [ns, 'shop.orders'];
+    const target = { ns, schema: { type: 'index', kind: 'added', name: 'sku_1' } };
+    const without = withSchemaItem(everything, index, false);
+    expect(schemaState(without, items)).toBe('part');
+    expect(planTargets(without, namespaces, items, fieldsOf)).toEqual({ except: [target] });
+    expect(withSchemaItem(without, index, true)).toEqual(everything);
+    // Without the documents of its collection.
+    expect(planTargets(withCollection(everything, ns, false), namespaces, items, fieldsOf)).toEqual({
+      only: [{ ns: 'shop.orders' }, target, { ns: 'shop.carts', schema: { type: 'collection', kind: 'added' } }],
     });
-    expect(planTargets(withSchema(everything, false), [ns], [ns], fieldsOf)).toEqual({ documentsOnly: true });
+    expect(planTargets(withSchemaItem(nothing, index, true), namespaces, items, fieldsOf)).toEqual({ only: [target] });
+    expect(planTargets(withSchema(everything, false), namespaces, items, fieldsOf)).toEqual({ documentsOnly: true });
   });
 
   it('counts documents, partly chosen ones too, and passes over those that cannot be chosen', () => {

@@ -1,4 +1,5 @@
-import type { Bson, FieldPath, Target } from '../../shared/api.ts';
+import type { Bson, FieldPath, SchemaChange, Target } from '../../shared/api.ts';
+import type { z } from 'zod';
 
 /**
  * What of a change set is chosen, as "default + what differs": everything not named follows the default of what holds it.
@@ -6,10 +7,15 @@ import type { Bson, FieldPath, Target } from '../../shared/api.ts';
  */
 export interface Selection {
   readonly schema: boolean;
+  /** Schema items that differ from `schema`, by {@link schemaKey}. */
+  readonly schemaDiffering: ReadonlyMap<string, SchemaItem>;
   readonly collections: boolean;
   /** Collections that differ from `collections`, or hold something that differs from them. */
   readonly byCollection: ReadonlyMap<string, CollectionSelection>;
 }
+
+/** What tells a schema item from the others. */
+export type SchemaItem = Pick<z.infer<typeof SchemaChange>, 'ns' | 'type' | 'kind' | 'name'>;
 
 interface CollectionSelection {
   readonly included: boolean;
@@ -24,16 +30,44 @@ interface DocumentSelection {
 
 export type Tri = 'on' | 'off' | 'part';
 
-export const everything: Selection = { schema: true, collections: true, byCollection: new Map() };
-export const nothing: Selection = { schema: false, collections: false, byCollection: new Map() };
+export const everything: Selection = {
+  schema: true,
+  schemaDiffering: new Map(),
+  collections: true,
+  byCollection: new Map(),
+};
+export const nothing: Selection = { ...everything, schema: false, collections: false };
 
 /** A path as a key: names and indexes stay apart, `["a.b"]` from `["a","b"]`. */
 export function fieldKey(path: FieldPath): string {
   return JSON.stringify(path);
 }
 
+export function schemaKey({ ns, type, kind, name }: SchemaItem): string {
+  return JSON.stringify([ns, type, kind, name]);
+}
+
+/** All schema items at once. */
 export function withSchema(selection: Selection, included: boolean): Selection {
-  return { ...selection, schema: included };
+  return { ...selection, schema: included, schemaDiffering: new Map() };
+}
+
+export function withSchemaItem(selection: Selection, item: SchemaItem, included: boolean): Selection {
+  const schemaDiffering = new Map(selection.schemaDiffering);
+  if (included === selection.schema) schemaDiffering.delete(schemaKey(item));
+  else schemaDiffering.set(schemaKey(item), item);
+  return { ...selection, schemaDiffering };
+}
+
+export function hasSchemaItem(selection: Selection, item: SchemaItem): boolean {
+  return selection.schema !== selection.schemaDiffering.has(schemaKey(item));
+}
+
+/** The state of several schema items together. */
+export function schemaState(selection: Selection, items: readonly SchemaItem[]): Tri {
+  const chosen = items.filter((item) => hasSchemaItem(selection, item)).length;
+  if (chosen === 0) return 'off';
+  return chosen === items.length ? 'on' : 'part';
 }
 
 /** All collections at once; what differed inside is forgotten. */
@@ -167,13 +201,13 @@ export interface PlanTargets {
 
 /**
  * The selection as a plan takes it: `only` names what is in, `except` what of that is not. `namespaces` are the collections
- * with changed documents, `schemaNamespaces` those with schema changes; `fieldsOf` gives the paths of the changed fields of a
- * partly chosen document. A plan cannot take the schema changes of a collection without its documents: those are left out.
+ * with changed documents, `items` the schema changes; `fieldsOf` gives the paths of the changed fields of a partly chosen
+ * document. A target that names a collection alone means its documents and its schema changes.
  */
 export function planTargets(
   selection: Selection,
   namespaces: readonly string[],
-  schemaNamespaces: readonly string[],
+  items: readonly SchemaItem[],
   fieldsOf: (ns: string, id: Bson) => readonly FieldPath[],
 ): PlanTargets {
   const only: Target[] = [];
@@ -191,14 +225,26 @@ export function planTargets(
     }
   }
   const everyCollection = namespaces.every((ns) => collectionOf(selection, ns).included);
-  if (selection.schema) {
-    only.push(...schemaNamespaces.filter((ns) => !namespaces.includes(ns)).map((ns) => ({ ns })));
+  const noSchema = items.length > 0 && schemaState(selection, items) === 'off';
+  if (!noSchema) {
+    const isNamed = (ns: string): boolean =>
+      everyCollection || (namespaces.includes(ns) && collectionOf(selection, ns).included);
+    for (const item of items) {
+      const isIn = hasSchemaItem(selection, item);
+      if (isIn && !isNamed(item.ns)) only.push(schemaTarget(item));
+      if (!isIn && isNamed(item.ns)) except.push(schemaTarget(item));
+    }
   }
   return {
     ...(everyCollection ? {} : { only }),
     ...(except.length === 0 ? {} : { except }),
-    ...(selection.schema ? {} : { documentsOnly: true }),
+    ...(noSchema || (items.length === 0 && !selection.schema) ? { documentsOnly: true } : {}),
   };
+}
+
+/** A schema item as a plan names it. */
+export function schemaTarget({ ns, type, kind, name }: SchemaItem): Target {
+  return { ns, schema: { type, kind, ...(name === undefined ? {} : { name }) } };
 }
 
 function collectionOf(selection: Selection, ns: string): CollectionSelection {

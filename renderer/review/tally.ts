@@ -1,7 +1,9 @@
 import type { Output } from '../../shared/api.ts';
-import { changesParent, isDecided } from './decisions.ts';
+import { changesParent, decisionOf, isDecided, schemaPlace, takes } from './decisions.ts';
 import type { ReviewState } from './review.ts';
-import { chosenDocuments } from './selection.ts';
+import { chosenDocuments, hasSchemaItem } from './selection.ts';
+
+type SchemaItemChange = Output<'diff.get'>['schema'][number];
 
 /** How much is chosen, of how much. */
 export interface Tally {
@@ -9,7 +11,7 @@ export interface Tally {
   readonly documentsTotal: number;
   readonly schema: number;
   readonly schemaTotal: number;
-  /** Conflicting documents that nobody has decided. */
+  /** Conflicting documents and schema items that nobody has decided. */
   readonly undecided: number;
   readonly chosen: number;
   readonly total: number;
@@ -33,6 +35,17 @@ export function collectionTally(review: ReviewState, row: Output<'diff.get'>['su
   return { total, undecided, chosen: chosenDocuments(review.selection, row.ns, selectable, counted) };
 }
 
+/** A schema item that both sides changed otherwise and nobody decided. */
+export function isOpenItem({ decisions }: ReviewState, item: SchemaItemChange): boolean {
+  const place = schemaPlace(item);
+  return place !== undefined && decisionOf(decisions, place) === undefined;
+}
+
+function staysAsParent({ decisions }: ReviewState, item: SchemaItemChange): boolean {
+  const place = schemaPlace(item);
+  return place !== undefined && takes(decisions, place, 'parent');
+}
+
 export function tallyOf(review: ReviewState): Tally {
   let [documents, documentsTotal, undecided] = [0, 0, 0];
   for (const row of review.diff?.summary ?? []) {
@@ -41,8 +54,13 @@ export function tallyOf(review: ReviewState): Tally {
     documentsTotal += collection.total;
     undecided += collection.undecided;
   }
-  const schemaTotal = review.diff?.schema.length ?? 0;
-  const schema = review.selection.schema ? schemaTotal : 0;
+  const items = review.diff?.schema ?? [];
+  const openItems = items.filter((item) => isOpenItem(review, item));
+  const schema = items.filter(
+    (item) => hasSchemaItem(review.selection, item) && !openItems.includes(item) && !staysAsParent(review, item),
+  ).length;
+  const schemaTotal = items.length;
+  undecided += openItems.length;
   return {
     documents,
     documentsTotal,

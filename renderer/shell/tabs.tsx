@@ -80,7 +80,7 @@ function NewRows({ branch }: { readonly branch: BranchRow }) {
 
 function ReviewCount({ branch }: { readonly branch: BranchRow }) {
   const { counts } = branch;
-  const total = counts === undefined ? branch.ahead : counts.added + counts.modified + counts.removed;
+  const total = counts === undefined ? branch.ahead : counts.added + counts.modified + counts.removed + counts.schema;
   if (total === 0) return null;
   return (
     <>

@@ -43,6 +43,8 @@ export interface DiffQuery {
   readonly after?: string | undefined;
   readonly conflictsOnly?: boolean | undefined;
   readonly strict?: boolean | undefined;
+  /** Only the page of documents, answered as soon as it is full: no summary, no schema. */
+  readonly listing?: boolean | undefined;
 }
 
 /** Rows read at once: bounds memory at about this many documents on three sides. */
@@ -79,18 +81,19 @@ export async function computeDiff(home: Home, branch: Side, parent: Side, query:
   const documents: DocumentDiff[] = [];
   const from = query.after === undefined ? undefined : pageStart(query.after);
   let next: string | undefined;
-  for await (const page of comparedPages(comparison, selection)) {
+  for await (const page of comparedPages(comparison, selection, query.listing === true ? from : undefined)) {
     for (const diff of page) {
-      count(summary, diff);
+      if (query.listing !== true) count(summary, diff);
       if (query.conflictsOnly && !diff.conflict) continue;
       const { id } = diff.sides.row;
       if (from && Buffer.compare(id, from) <= 0) continue;
       if (documents.length < query.limit) documents.push(diff);
       else next ??= toBase64(documents[documents.length - 1]?.sides.row.id ?? id);
     }
+    if (query.listing === true && next !== undefined) break;
   }
   const deltas = compareSchema(comparison.base, comparison.parentCatalog, comparison.branchCatalog);
-  const wanted = deltas.filter((delta) => selection.includesSchema(delta));
+  const wanted = deltas.filter((delta) => query.listing !== true && selection.includesSchema(delta));
   const schema = await Promise.all(wanted.map((delta) => withCount(comparison, delta)));
   const gaps = await openGaps(home, branch);
   if (adminChanged) {
@@ -123,10 +126,17 @@ async function openGaps(home: Home, branch: Side): Promise<GapRecord[]> {
   return home.gaps.find({ branch: branch.record._id }).toArray();
 }
 
-/** Every touched document that differs, a page at a time. The next page is read while one is compared. */
-export async function* comparedPages(comparison: Comparison, selection: Selection): AsyncGenerator<DocumentDiff[]> {
+/**
+ * Every touched document that differs, a page at a time. The next page is read while one is compared. With `after`, only those
+ * behind that row.
+ */
+export async function* comparedPages(
+  comparison: Comparison,
+  selection: Selection,
+  after?: Uint8Array,
+): AsyncGenerator<DocumentDiff[]> {
   if (!selection.isPartial) {
-    yield* pagesWithin(comparison, selection, undefined);
+    yield* pagesWithin(comparison, selection, undefined, after);
     return;
   }
   const { base, parentCatalog, branchCatalog } = comparison;
@@ -134,7 +144,10 @@ export async function* comparedPages(comparison: Comparison, selection: Selectio
   for (const [uuid, { ns }] of [...branchCatalog.byUuid].sort(([a], [b]) => (a < b ? -1 : 1))) {
     const parentNs = parentCollection(uuid, base, parentCatalog, branchCatalog)?.ns;
     if (!selection.touchesNamespace(ns) && (parentNs === undefined || !selection.touchesNamespace(parentNs))) continue;
-    yield* pagesWithin(comparison, selection, Buffer.from(uuid, 'hex'));
+    const within = Buffer.from(uuid, 'hex');
+    // A row's id begins with its collection's.
+    const order = after === undefined ? 1 : Buffer.compare(within, after.subarray(0, within.length));
+    if (order >= 0) yield* pagesWithin(comparison, selection, within, order === 0 ? after : undefined);
   }
 }
 
@@ -142,8 +155,9 @@ async function* pagesWithin(
   comparison: Comparison,
   selection: Selection,
   uuid: Uint8Array | undefined,
+  after: Uint8Array | undefined,
 ): AsyncGenerator<DocumentDiff[]> {
-  let pending: Promise<SidesPage> | undefined = nextSides(comparison, uuid, undefined);
+  let pending: Promise<SidesPage> | undefined = nextSides(comparison, uuid, after);
   while (pending) {
     const { sides, last }: SidesPage = await pending;
     pending = last && nextSides(comparison, uuid, last.id);

@@ -85,8 +85,9 @@ export const changeMethods: Methods<
       after: input.after,
       conflictsOnly: input.conflictsOnly,
       strict: input.strict,
+      listing: input.listing,
     });
-    if (!input.only && !input.strict) {
+    if (!input.only && !input.strict && !input.listing) {
       const counts = { added: 0, modified: 0, removed: 0, conflicts: 0, schema: diff.schema.length };
       for (const each of diff.summary.values()) {
         counts.added += each.added;
