@@ -76,8 +76,7 @@ function Merged({
     [sides.parent, merged.result, opened],
   );
   const { lines } = useLines(job);
-  const left =
-    merged.undecided === 0 ? '' : `, ${plural(merged.undecided, 'place')} not decided stays as ${parent} has it`;
+  const left = merged.undecided === 0 ? '' : `, ${plural(merged.undecided, 'place')} not decided: as ${parent} has it`;
   return (
     <>
       <h3>

@@ -1,0 +1,214 @@
+import { expect, type Page } from '@playwright/test';
+import { Decimal128, Int32, MongoClient, type Collection, type Document } from 'mongodb';
+import { test, type App } from './app.ts';
+
+type Item = Document & { _id: string };
+
+/** A collection of main, forked, and both sides to write to. */
+async function withSides(
+  { cli }: App,
+  items: readonly Item[],
+  work: (sides: { main: Collection<Item>; branch: Collection<Item> }) => Promise<void>,
+): Promise<void> {
+  const clients: MongoClient[] = [];
+  const open = async (name: string): Promise<Collection<Item>> => {
+    const { uri } = (await cli('uri', name)) as { uri: string };
+    const client = await new MongoClient(uri, { promoteValues: false }).connect();
+    clients.push(client);
+    return client.db('shop').collection<Item>('items');
+  };
+  try {
+    await cli('import', 'sample:three', '--into', 'main');
+    const main = await open('main');
+    await main.insertMany([...items]);
+    await cli('fork', 'trial');
+    await work({ main, branch: await open('trial') });
+  } finally {
+    await Promise.all(clients.map((client) => client.close()));
+  }
+}
+
+async function openReview(page: Page, heading: RegExp): Promise<void> {
+  await page.getByRole('treeitem', { name: /^trial/ }).click();
+  await page.getByRole('tab', { name: /Review/ }).click();
+  await expect(page.getByRole('heading', { name: heading })).toBeVisible();
+}
+
+async function adopt(page: Page, count: string): Promise<void> {
+  await page
+    .getByRole('region', { name: 'Decision' })
+    .getByRole('button', { name: `Adopt ${count}` })
+    .click();
+  await page
+    .getByRole('dialog')
+    .getByRole('button', { name: `Adopt ${count}` })
+    .click();
+  await expect(page.getByText(`Adopted ${count} into main`)).toBeVisible();
+}
+
+test('a conflict is decided field by field, by a side and by what is typed, and can be undone', async ({ app }) => {
+  const { page } = app;
+  const decimal = (text: string) => Decimal128.fromString(text);
+  const lamp = { _id: 'lamp', price: decimal('49.00'), stock: new Int32(3), label: 'Lamp', note: 'as it was' };
+  await withSides(app, [lamp], async ({ main, branch }) => {
+    await branch.updateOne({ _id: 'lamp' }, { $set: { price: decimal('44.00'), stock: new Int32(5), note: 'new' } });
+    await main.updateOne({ _id: 'lamp' }, { $set: { price: decimal('52.00'), stock: new Int32(9) } });
+    await openReview(page, /1 document in 1 collection, 1 conflict/);
+    await page.getByRole('button', { name: /Decide 1 conflict/ }).click();
+    await page.getByRole('button', { name: /^Take main for stock/ }).click();
+    await page.getByRole('button', { name: 'Edit the result for price' }).click();
+    const result = page.getByRole('textbox', { name: 'Result for price' });
+    await result.fill('47.50 EUR');
+    await expect(result).toHaveAttribute('aria-invalid', 'true');
+    await result.fill('47.50');
+    await expect(page.getByText('Decimal128').last()).toBeVisible();
+    await result.press('Enter');
+    await expect(page.getByRole('heading', { name: '2 of 2 decisions made in 1 document' })).toBeVisible();
+    await expect(page.getByRole('region', { name: 'Result' })).toContainText('47.50');
+
+    // Decisions outlive the window, until a side moves.
+    await page.reload();
+    await openReview(page, /1 document in 1 collection, 1 conflict/);
+    await expect(page.getByRole('button', { name: 'Look at decisions' })).toBeVisible();
+    await main.updateOne({ _id: 'lamp' }, { $set: { stock: new Int32(8) } });
+    await page.getByRole('button', { name: /Decide 1 conflict/ }).click();
+    await expect(page.getByText(/main changed this at/)).toBeVisible();
+    await page.getByRole('button', { name: /^Take trial for stock/ }).click();
+    await page.getByRole('button', { name: 'Back to review' }).click();
+    await adopt(page, '1 change');
+    const adopted = { ...lamp, price: decimal('47.50'), stock: new Int32(5), note: 'new' };
+    expect(await main.findOne({ _id: 'lamp' })).toEqual(adopted);
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await expect
+      .poll(() => main.findOne({ _id: 'lamp' }))
+      .toEqual({ ...lamp, price: decimal('52.00'), stock: new Int32(8) });
+  });
+});
+
+test('DF-11: changes are chosen by keys, and a field left out in one document leaves the others alone', async ({
+  app,
+}) => {
+  const { page } = app;
+  const items = ['a', 'b', 'c'].map((_id) => ({ _id, price: new Int32(1), stock: new Int32(1) }));
+  await withSides(app, items, async ({ main, branch }) => {
+    await branch.updateMany({}, { $set: { price: new Int32(2), stock: new Int32(2) } });
+    await branch.createIndex({ price: 1 });
+    await openReview(page, /3 documents in 1 collection, 1 index/);
+    const pane = page.getByRole('region', { name: 'Document' });
+    await expect(pane).toContainText('2 of 2 changes');
+    // The second change of the first document is left out, then the whole third document.
+    for (const key of ['j', 'j', 'x']) await page.keyboard.press(key);
+    await expect(pane).toContainText('1 of 2 changes');
+    await expect(page.getByRole('row', { name: /Include a .*1 of 2 fields/ })).toBeVisible();
+    await page.keyboard.press(']');
+    await expect(pane.getByRole('checkbox', { checked: true })).toHaveCount(2);
+    await page.keyboard.press(']');
+    await page.keyboard.press('x');
+    await expect(pane).toContainText('0 of 2 changes');
+    await page.keyboard.press('u');
+    await expect(pane).toContainText('2 of 2 changes');
+    await page.keyboard.press('x');
+    await expect(page.getByRole('checkbox', { name: 'Include shop.items', exact: true })).toHaveAttribute(
+      'aria-checked',
+      'mixed',
+    );
+    await page.getByRole('checkbox', { name: /Include shop.items: index/ }).click();
+    await expect(page.getByText('2 of 4 selected')).toBeVisible();
+    await adopt(page, '2 changes');
+    expect(await main.find().sort({ _id: 1 }).toArray()).toEqual([
+      { _id: 'a', price: new Int32(2), stock: new Int32(1) },
+      { _id: 'b', price: new Int32(2), stock: new Int32(2) },
+      { _id: 'c', price: new Int32(1), stock: new Int32(1) },
+    ]);
+    expect(await main.indexes()).toHaveLength(1);
+  });
+});
+
+test('DF-05, DF-07, DF-08, DF-09: large and odd changes are readable, the window stays usable, values are exact', async ({
+  app,
+}) => {
+  const { page } = app;
+  const numbers = Array.from({ length: 200_000 }, (_, at) => new Int32((at * 7_919) % 200_003));
+  const sorted = [...numbers].sort((a, b) => a.valueOf() - b.valueOf());
+  const objects = Array.from({ length: 20_000 }, (_, at) => ({ _id: new Int32(at), n: new Int32(at) }));
+  const words = Array.from({ length: 150_000 }, (_, at) => `wörd${String(at)}`);
+  const text = words.join(' ');
+  words[75_000] = '👩‍🚀\r\n';
+  const after = {
+    numbers: { list: sorted },
+    objects: { list: objects.map((one, at) => (at % 5 === 0 ? { ...one, n: new Int32(-at) } : one)) },
+    text: { text: words.join(' ') },
+    edges: { a: [], b: {}, c: [[new Int32(1), new Int32(2)]], d: new Int32(1), e: [new Int32(3), new Int32(2)] },
+  };
+  const items: Item[] = [
+    {
+      _id: 'edges',
+      a: [null],
+      b: [],
+      c: [[new Int32(1)], [new Int32(2)]],
+      d: [new Int32(1)],
+      e: [new Int32(2), new Int32(3)],
+    },
+    { _id: 'numbers', list: numbers },
+    { _id: 'objects', list: objects },
+    { _id: 'text', text },
+  ];
+  await withSides(app, items, async ({ main, branch }) => {
+    for (const [_id, fields] of Object.entries(after)) await branch.updateOne({ _id }, { $set: fields });
+    await openReview(page, /4 documents in 1 collection/);
+    const row = (id: string) =>
+      page
+        .getByRole('grid', { name: /Documents in/ })
+        .getByRole('row')
+        .filter({ hasText: id });
+    const changes = page.getByRole('group', { name: 'Changes of the document' });
+    await row('edges').click();
+    await expect(changes).toContainText('1 element moved');
+    for (const line of ['- a: [null]', '+ a: []', '+ b: {}']) {
+      await expect(changes).toContainText(line.slice(2));
+    }
+    await worstFrame(page, async () => {
+      await row('numbers').click();
+      await expect(changes).toContainText('The same 200,000 elements in another order');
+    });
+    await worstFrame(page, async () => {
+      await row('objects').click();
+      await expect(changes).toContainText('more differences');
+    });
+    await row('text').click();
+    await expect(changes).toContainText('👩‍🚀\\r\\n');
+    await expect(changes.getByText(/Show the whole text/)).toBeVisible();
+    await page.getByRole('radio', { name: 'Side by side' }).click();
+    await expect(changes).toContainText('👩‍🚀\\r\\n');
+    await page.getByRole('radio', { name: 'Unified' }).click();
+    await adopt(page, '4 changes');
+    for (const [_id, fields] of Object.entries(after)) {
+      const found = await main.findOne({ _id });
+      expect(JSON.stringify(found) === JSON.stringify(await branch.findOne({ _id })), _id).toBe(true);
+      expect(Object.keys(found!)).toEqual(['_id', ...Object.keys(fields)]);
+    }
+  });
+});
+
+/** While `act` runs, the window never stands still for long: a key typed meanwhile would be seen. */
+async function worstFrame(page: Page, act: () => Promise<void>): Promise<void> {
+  await page.evaluate(() => {
+    let last = performance.now();
+    const watch = { worst: 0, on: true };
+    (window as unknown as { watch: typeof watch }).watch = watch;
+    const frame = (): void => {
+      const now = performance.now();
+      watch.worst = Math.max(watch.worst, now - last);
+      last = now;
+      if (watch.on) requestAnimationFrame(frame);
+    };
+    requestAnimationFrame(frame);
+  });
+  await act();
+  const worst = await page.evaluate(() => {
+    const { watch } = window as unknown as { watch: { worst: number; on: boolean } };
+    watch.on = false;
+    return watch.worst;
+  });
+  expect(worst, 'milliseconds without a frame').toBeLessThan(2_000);
+}
