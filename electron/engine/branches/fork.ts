@@ -24,7 +24,8 @@ import { emptyTrash } from './discard.ts';
 import { cloneCold, type GateResult } from './fork-gate.ts';
 import { branchFolder } from './folders.ts';
 import { startBranchServer, type LocalBranch } from './local-branch.ts';
-import { mainName, type Workspace } from './workspace.ts';
+import { mainName } from './main-branch.ts';
+import type { Workspace } from './workspace.ts';
 
 export interface ForkRequest {
   readonly name: string;

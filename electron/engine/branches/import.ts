@@ -6,7 +6,8 @@ import { importInto } from '../transfer/import.ts';
 import { parseSource, sourceLabel } from '../transfer/source.ts';
 import { clientTarget } from '../transfer/target.ts';
 import type { LocalBranch } from './local-branch.ts';
-import { mainId, type Workspace } from './workspace.ts';
+import { mainId } from './main-branch.ts';
+import type { Workspace } from './workspace.ts';
 
 export interface ImportRequest {
   readonly source: string;

@@ -4,7 +4,8 @@ import { compareSchema } from '../changes/schema.ts';
 import { settleNow } from '../changes/side.ts';
 import { History } from '../home/history.ts';
 import type { BranchRecord } from '../home/records.ts';
-import { mainId, type Workspace } from './workspace.ts';
+import { mainId } from './main-branch.ts';
+import type { Workspace } from './workspace.ts';
 import type { LocalBranch } from './local-branch.ts';
 
 interface Size {

@@ -2,8 +2,9 @@ import { ForkyardError } from '../../../shared/errors.ts';
 import { verify, type Verification, type VerifyOptions } from '../changes/verify.ts';
 import type { GapRecord } from '../home/records.ts';
 import type { LocalBranch } from './local-branch.ts';
+import { mainId } from './main-branch.ts';
 import { Turns } from './turns.ts';
-import { mainId, type Workspace } from './workspace.ts';
+import type { Workspace } from './workspace.ts';
 
 /** Gaps that an exact comparison can settle. */
 const settleable: readonly GapRecord['kind'][] = ['log', 'images', 'folded'];

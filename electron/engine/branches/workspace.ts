@@ -1,29 +1,20 @@
 import { randomBytes } from 'node:crypto';
-import { readdir, realpath, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { realpath } from 'node:fs/promises';
 import { ForkyardError } from '../../../shared/errors.ts';
-import { recoverPlan } from '../adopt/recover.ts';
 import { storeBaseCatalog } from '../changes/catalog.ts';
 import { History } from '../home/history.ts';
 import { Home } from '../home/home.ts';
-import { PlanStore } from '../home/plans.ts';
 import type { BranchRecord, LogRecord } from '../home/records.ts';
-import { createAccount, dropInheritedAccounts, newAccount } from '../mongod/accounts.ts';
-import { serversUnder, waitForExit, type LeftServer } from '../mongod/identity.ts';
-import { firstStart, needsFirstStart } from '../mongod/first-start.ts';
+import { serversUnder, type LeftServer } from '../mongod/identity.ts';
 import { GuardProcess } from '../mongod/lock-guard.ts';
-import {
-  connectTo,
-  initiate,
-  lastWriteTime,
-  reconfigure,
-  serverEnded,
-  type EngineCredentials,
-} from '../mongod/replica.ts';
-import { Server, serverFolder, startServer } from '../mongod/server.ts';
-import { letGo } from '../mongod/writer-lock.ts';
+import { lastWriteTime, reconfigure, serverEnded, type EngineCredentials } from '../mongod/replica.ts';
+import { Server } from '../mongod/server.ts';
 import { branchFolder, makeFolders } from './folders.ts';
+import { HomeServer } from './home-server.ts';
+import { freeLeft, stopLeft } from './left-servers.ts';
 import { coverAll, LocalBranch, startBranchServer, type Yard } from './local-branch.ts';
+import { openBranches } from './opening.ts';
+import { Restarts } from './restarts.ts';
 import { engineCredentials } from './secret.ts';
 import { Turns } from './turns.ts';
 
@@ -40,12 +31,6 @@ export interface WorkspaceOptions {
   readonly onLog: (entry: LogRecord) => void;
 }
 
-export const mainId = 'main';
-export const mainName = 'main';
-
-/** A server that keeps ending by itself is left alone after so many starts within a minute. */
-const restartsPerMinute = 3;
-
 /** A data folder with its home database and the branches that run. */
 export class Workspace implements Yard {
   readonly data: string;
@@ -55,17 +40,15 @@ export class Workspace implements Yard {
   readonly guard: GuardProcess;
   readonly turns = new Turns();
   readonly options: WorkspaceOptions;
-  private readonly homeServer: Server;
+  private readonly homeServer: HomeServer;
   /** Branches whose server runs, by id. */
   readonly live = new Map<string, LocalBranch>();
-  private readonly restarts = new Map<string, number[]>();
-  /** Servers that ended by themselves and are being started again, by branch. */
-  private readonly restarting = new Map<string, Promise<void>>();
+  readonly restarts = new Restarts(this);
   private readonly closing = new AbortController();
   /** Servers that are being started: a stop waits for them, so that none comes up behind it. */
   private readonly starting = new Set<Promise<unknown>>();
 
-  private constructor(options: WorkspaceOptions, credentials: EngineCredentials, home: Home, homeServer: Server) {
+  private constructor(options: WorkspaceOptions, credentials: EngineCredentials, home: Home, homeServer: HomeServer) {
     this.options = options;
     this.data = options.data;
     this.binary = options.binary;
@@ -90,76 +73,12 @@ export class Workspace implements Yard {
     const left = await serversUnder(options.data);
     // First of all: a fork or an adoption that was cut off may keep writers waiting.
     await Promise.all(left.map((server) => freeLeft(server, credentials)));
-    const homeServer = await openHomeServer(options, credentials, left);
-    const client = await reconfigure(homeServer, credentials);
+    const homeServer = await HomeServer.open(options, credentials, left);
+    const client = await reconfigure(homeServer.current, credentials);
     const workspace = new Workspace(options, credentials, await Home.open(client), homeServer);
-    homeServer.exited.then(() => workspace.homeEnded()).catch(() => undefined);
-    await workspace.openBranches(left);
+    homeServer.keepRunning(workspace.closing.signal, (work) => workspace.whileOpen(work));
+    await openBranches(workspace, left, homeServer.current.folder.db);
     return workspace;
-  }
-
-  private async openBranches(left: readonly LeftServer[]): Promise<void> {
-    await this.removeHalfMade();
-    const records = await this.home.branches.find({ state: 'live' }).toArray();
-    const kept = new Set(records.map(({ _id }) => branchFolder(this.data, _id).db));
-    kept.add(this.homeServer.folder.db);
-    await Promise.all(left.filter(({ dbPath }) => !kept.has(dbPath)).map(stopLeft));
-    const main = records.find(({ _id }) => _id === mainId);
-    if (main) await this.openBranch(main, left);
-    else await this.createMain();
-    await Promise.all(
-      records
-        .filter(({ _id }) => _id !== mainId)
-        .map((record) => this.openBranch(record, left).catch((error: unknown) => this.failed(record, error))),
-    );
-    await this.recoverPlans();
-  }
-
-  /** What a fork that was cut off left: nothing of it stays. */
-  private async removeHalfMade(): Promise<void> {
-    const records = await this.home.branches.find({}, { projection: { state: 1 } }).toArray();
-    const starting = records.filter(({ state }) => state === 'starting');
-    const known = new Set(records.filter(({ state }) => state !== 'starting').map(({ _id }) => _id));
-    const left = await serversUnder(join(this.data, 'branches'));
-    for (const name of await readdir(join(this.data, 'branches'))) {
-      if (known.has(name) || name === mainId) continue;
-      const folder = branchFolder(this.data, name);
-      await Promise.all(left.filter(({ dbPath }) => dbPath === folder.db).map(stopLeft));
-      await rm(folder.root, { recursive: true, force: true });
-    }
-    // The row goes last: cut off again, the next start finds it.
-    for (const { _id } of starting) {
-      await new History(this.home, _id).drop();
-      await this.home.branches.deleteOne({ _id });
-    }
-  }
-
-  private async createMain(): Promise<void> {
-    const folder = branchFolder(this.data, mainId);
-    if (await needsFirstStart(folder)) await firstStart(folder, () => this.noteMain(true));
-    // Its data is there and the catalog is not: it is taken up as it is.
-    else await this.noteMain(false);
-  }
-
-  private async noteMain(fresh: boolean): Promise<void> {
-    const { server, client } = await startBranchServer(this, { _id: mainId, ttlIndexes: false }, fresh);
-    const account = newAccount('owner', 'schema');
-    await dropInheritedAccounts(client, this.credentials.user);
-    await createAccount(client, account);
-    await new History(this.home, mainId).create();
-    const record: BranchRecord = {
-      _id: mainId,
-      name: mainName,
-      state: 'live',
-      access: 'schema',
-      accounts: [account],
-      port: server.port,
-      forkedAt: new Date(),
-      ttlIndexes: false,
-      active: true,
-    };
-    await this.attach(record, server, client, true);
-    await this.home.branches.insertOne(record);
   }
 
   /** Starts or takes over the server of a branch that the catalog has as live. */
@@ -269,7 +188,7 @@ export class Workspace implements Yard {
 
   /** A branch that runs, by id. One whose server ended by itself is waited for while it is started again. */
   async running(branchId: string): Promise<LocalBranch | undefined> {
-    await this.restarting.get(branchId);
+    await this.restarts.settled(branchId);
     return this.live.get(branchId);
   }
 
@@ -339,73 +258,21 @@ export class Workspace implements Yard {
     await (how === 'kill' ? branch.server.kill() : branch.server.stop());
   }
 
-  private async recoverPlans(): Promise<void> {
-    const store = new PlanStore(this.home);
-    for (const plan of await store.plans.find({ state: 'applying' }).toArray()) {
-      const parent = this.live.get(plan.parentId);
-      if (!parent) continue;
-      const branch = await this.home.branches.findOne({ _id: plan.branchId });
-      const history = branch ? new History(this.home, plan.branchId) : undefined;
-      const { outcome } = await parent.guarded(() => recoverPlan(this.home, plan, parent, history));
-      this.log(`${plan._id} was cut off: ${outcome}`);
-      if (outcome !== 'applied') {
-        await this.logEntry({
-          kind: 'recover',
-          branch: plan.branchName,
-          branchId: plan.branchId,
-          text: `An adoption from ${plan.branchName} into ${plan.parentName} was cut off and ${outcome === 'not applied' ? 'nothing of it was applied' : 'could only be taken back in part'}`,
-        });
-      }
-    }
-  }
-
-  /** A server ended that nobody stopped: it is started again on its files, which recover by themselves. */
   private async serverEnded(branch: LocalBranch): Promise<void> {
     const { _id, state } = branch.record;
     // One that is being made is its fork's business.
     if (branch.stopping || this.closing.signal.aborted || state === 'starting') return;
     this.live.delete(_id);
-    const restart = this.restart(branch).catch((error: unknown) => this.log(`restart: ${String(error)}`));
-    this.restarting.set(_id, restart);
-    await restart;
-    if (this.restarting.get(_id) === restart) this.restarting.delete(_id);
-    this.options.onBranches();
+    await this.restarts.begin(branch);
   }
 
-  private async restart(branch: LocalBranch): Promise<void> {
-    const { _id, name } = branch.record;
-    await branch.release().catch(() => undefined);
-    const now = Date.now();
-    const recent = [...(this.restarts.get(_id) ?? []), now].filter((time) => now - time < 60_000);
-    this.restarts.set(_id, recent);
-    this.log(`the server of ${name} ended; starting it again`);
-    if (recent.length > restartsPerMinute) {
-      await this.failed(branch.record, new Error('its server ended several times within a minute'));
-      return;
-    }
-    await this.openBranch(branch.record).catch((error: unknown) => this.failed(branch.record, error));
-  }
-
-  private async failed(record: BranchRecord, error: unknown): Promise<void> {
+  /** A branch cannot be brought up: what runs of it goes on, and its row says why. */
+  async failed(record: BranchRecord, error: unknown): Promise<void> {
     if (this.closing.signal.aborted) return;
     const note = error instanceof Error ? error.message : String(error);
     this.log(`${record.name} failed: ${note}`);
     await this.update(record._id, { state: 'failed', note });
   }
-
-  /** Home is where everything is kept: it is started again on the same port, and its clients go on by themselves. */
-  private homeEnded(): void {
-    if (this.closing.signal.aborted) return;
-    this.log('home ended; starting it again');
-    const options = { binary: this.binary, folder: this.homeServer.folder, preferredPort: this.homeServer.port };
-    this.whileOpen(async (signal) => {
-      const server = await startServer({ ...options, signal });
-      server.exited.then(() => this.homeEnded()).catch(() => undefined);
-      this.restartedHome = server;
-    }).catch((error: unknown) => this.log(`home does not start: ${String(error)}`));
-  }
-
-  private restartedHome: Server | undefined;
 
   /** Stops every server, sandboxes first, home last. */
   async close(): Promise<void> {
@@ -414,50 +281,13 @@ export class Workspace implements Yard {
     await Promise.all([...this.live.values()].map((branch) => this.stopBranch(branch, 'stop')));
     this.guard.stop();
     await this.home.client.close();
-    await (this.restartedHome ?? this.homeServer).stop();
+    await this.homeServer.current.stop();
   }
 
   /** Process ids of all servers, home included. */
   get serverPids(): number[] {
-    return [this.homeServer.pid, ...[...this.live.values()].map((branch) => branch.server.pid)];
+    return [this.homeServer.current.pid, ...[...this.live.values()].map((branch) => branch.server.pid)];
   }
-}
-
-async function openHomeServer(
-  options: WorkspaceOptions,
-  credentials: EngineCredentials,
-  left: readonly LeftServer[],
-): Promise<Server> {
-  const folder = serverFolder(join(options.data, 'home'));
-  const running = left.find(({ dbPath }) => dbPath === folder.db);
-  const start = { binary: options.binary, folder, oplogMB: 64 };
-  if (await needsFirstStart(folder)) {
-    if (running) await stopLeft(running);
-    return firstStart(folder, async () => {
-      const server = await startServer(start);
-      await (await initiate(server, credentials)).close();
-      return server;
-    });
-  }
-  return running ? new Server(folder, running.port, running) : startServer(start);
-}
-
-async function freeLeft(server: LeftServer, credentials: EngineCredentials): Promise<void> {
-  const client = connectTo(server.port, credentials);
-  try {
-    await client.connect();
-    await letGo(client);
-  } catch {
-    // It does not answer, or is not ours any more: its start or its end is decided below.
-  } finally {
-    await client.close();
-  }
-}
-
-async function stopLeft(left: LeftServer): Promise<void> {
-  const server = new Server(serverFolder(''), left.port, left);
-  await server.stop(3_000);
-  await waitForExit(left, 5_000);
 }
 
 /** Most collections have images already; one that cannot get them now gets them soon. */

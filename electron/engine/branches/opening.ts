@@ -1,0 +1,68 @@
+import { readdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { recoverPlan } from '../adopt/recover.ts';
+import { History } from '../home/history.ts';
+import { PlanStore } from '../home/plans.ts';
+import { serversUnder, type LeftServer } from '../mongod/identity.ts';
+import { branchFolder } from './folders.ts';
+import { stopLeft } from './left-servers.ts';
+import { createMain, mainId } from './main-branch.ts';
+import type { Workspace } from './workspace.ts';
+
+/** Brings up every branch that the catalog has as live, and settles what a killed engine left half done. */
+export async function openBranches(workspace: Workspace, left: readonly LeftServer[], home: string): Promise<void> {
+  await removeHalfMade(workspace);
+  const records = await workspace.home.branches.find({ state: 'live' }).toArray();
+  const kept = new Set(records.map(({ _id }) => branchFolder(workspace.data, _id).db));
+  kept.add(home);
+  await Promise.all(left.filter(({ dbPath }) => !kept.has(dbPath)).map(stopLeft));
+  const main = records.find(({ _id }) => _id === mainId);
+  if (main) await workspace.openBranch(main, left);
+  else await createMain(workspace);
+  await Promise.all(
+    records
+      .filter(({ _id }) => _id !== mainId)
+      .map((record) => workspace.openBranch(record, left).catch((error: unknown) => workspace.failed(record, error))),
+  );
+  await recoverPlans(workspace);
+}
+
+/** What a fork that was cut off left: nothing of it stays. */
+async function removeHalfMade(workspace: Workspace): Promise<void> {
+  const { home, data } = workspace;
+  const records = await home.branches.find({}, { projection: { state: 1 } }).toArray();
+  const starting = records.filter(({ state }) => state === 'starting');
+  const known = new Set(records.filter(({ state }) => state !== 'starting').map(({ _id }) => _id));
+  const left = await serversUnder(join(data, 'branches'));
+  for (const name of await readdir(join(data, 'branches'))) {
+    if (known.has(name) || name === mainId) continue;
+    const folder = branchFolder(data, name);
+    await Promise.all(left.filter(({ dbPath }) => dbPath === folder.db).map(stopLeft));
+    await rm(folder.root, { recursive: true, force: true });
+  }
+  // The row goes last: cut off again, the next start finds it.
+  for (const { _id } of starting) {
+    await new History(home, _id).drop();
+    await home.branches.deleteOne({ _id });
+  }
+}
+
+async function recoverPlans(workspace: Workspace): Promise<void> {
+  const store = new PlanStore(workspace.home);
+  for (const plan of await store.plans.find({ state: 'applying' }).toArray()) {
+    const parent = workspace.live.get(plan.parentId);
+    if (!parent) continue;
+    const branch = await workspace.home.branches.findOne({ _id: plan.branchId });
+    const history = branch ? new History(workspace.home, plan.branchId) : undefined;
+    const { outcome } = await parent.guarded(() => recoverPlan(workspace.home, plan, parent, history));
+    workspace.log(`${plan._id} was cut off: ${outcome}`);
+    if (outcome !== 'applied') {
+      await workspace.logEntry({
+        kind: 'recover',
+        branch: plan.branchName,
+        branchId: plan.branchId,
+        text: `An adoption from ${plan.branchName} into ${plan.parentName} was cut off and ${outcome === 'not applied' ? 'nothing of it was applied' : 'could only be taken back in part'}`,
+      });
+    }
+  }
+}
