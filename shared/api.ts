@@ -448,7 +448,18 @@ export const api = {
     z.object({ branch: z.string(), ttlMs: z.number().int().positive() }),
     z.object({ branch: Branch }),
   ),
-  /** Bring an expired branch back: its server starts again under the same URI. */
+  /** Stop a sandbox's server; its URI refuses until it is woken, its deadline goes on. */
+  'branches.sleep': method(z.object({ branch: z.string() }), z.object({ branch: Branch })),
+  /**
+   * Give a sandbox its parent's present state (one forked `empty` becomes empty again) under the same name, URI and
+   * credentials; connections break and come back, and its `id` is a new one. What it was stays, with its history, as the
+   * sleeping branch `backup`, which expires after a day; `log.undo` of `entry` brings it back.
+   */
+  'branches.reset': method(
+    z.object({ branch: z.string() }),
+    z.object({ branch: Branch, backup: z.string(), entry: z.string() }),
+  ),
+  /** Bring a sleeping, expired or discarded branch back: its server starts again under the same URI. */
   'branches.wake': method(z.object({ branch: z.string() }), z.object({ branch: Branch })),
 
   /**
@@ -660,7 +671,8 @@ export const api = {
   ),
 
   'log.list': method(z.object({ branch: z.string().optional() }), z.array(LogEntry)),
-  'log.undo': method(z.object({ entry: z.string() }), Applied),
+  /** Takes an entry back. Of a reset or a discard: brings `branch` back whole, and `applied` is 1. */
+  'log.undo': method(z.object({ entry: z.string() }), Applied.extend({ branch: z.string().optional() })),
 } as const;
 
 export type Api = typeof api;

@@ -3,7 +3,7 @@ import type { Client } from '../../shared/rpc/connect.ts';
 import { dataFolder } from '../local/data.ts';
 import type { Call, Command } from './command.ts';
 import { adopt, apply, plan } from './commands/adopt.ts';
-import { branches, discard, extend, keep, uri, wake } from './commands/branches.ts';
+import { branches, discard, extend, keep, reset, sleep, uri, wake } from './commands/branches.ts';
 import { changes } from './commands/changes.ts';
 import { demo } from './commands/demo.ts';
 import { diff } from './commands/diff.ts';
@@ -44,7 +44,9 @@ export const commands: readonly Command[] = [
   discard,
   keep,
   extend,
+  sleep,
   wake,
+  reset,
 ];
 
 export interface Surroundings {

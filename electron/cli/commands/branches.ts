@@ -92,7 +92,7 @@ export const discard: Command = {
 };
 
 /** A command that does one thing to a branch and answers with it. */
-function onBranch(name: 'keep' | 'wake', summary: string, text: (branch: string) => string): Command {
+function onBranch(name: 'keep' | 'wake' | 'sleep', summary: string, text: (branch: string) => string): Command {
   return {
     name,
     operands: ['BRANCH'],
@@ -114,14 +114,40 @@ function onBranch(name: 'keep' | 'wake', summary: string, text: (branch: string)
 export const keep = onBranch('keep', 'Let a sandbox live until it is discarded', (name) => `${name} is kept.`);
 export const wake = onBranch(
   'wake',
-  'Bring an expired or discarded sandbox back, under the same URI',
+  'Bring a sleeping, expired or discarded sandbox back, under the same URI',
   (name) => `${name} is live.`,
 );
+export const sleep = onBranch(
+  'sleep',
+  'Stop the server of a sandbox; its data, URI and deadline stay',
+  (name) => `${name} is asleep. \`forkyard wake ${name}\` starts it again under the same URI.`,
+);
+
+export const reset: Command = {
+  name: 'reset',
+  operands: ['BRANCH'],
+  flags: {},
+  summary: 'Give a sandbox the present state of the branch it came from, under the same URI',
+  async run(call) {
+    const [branch = ''] = call.operands;
+    const engine = await call.engine();
+    const answer = await engine.call('branches.reset', { branch });
+    call.print.result(
+      () => answer,
+      () =>
+        [
+          `${branch} is reset to what ${answer.branch.parent ?? 'its parent'} is now; its URI is the same.`,
+          `What it was is kept for a day as ${answer.backup}; \`forkyard undo ${answer.entry}\` brings it back.`,
+        ].join('\n'),
+    );
+    return 0;
+  },
+};
 
 export const extend: Command = {
   name: 'extend',
   operands: ['BRANCH'],
-  flags: { ttl: { value: '2h', text: 'how long it lives from now: 30s 45m 1h 7d; has to be given' } },
+  flags: { ttl: { value: '2h', text: 'how much longer it lives: 30s 45m 1h 7d; has to be given' } },
   summary: 'Give a sandbox more time',
   async run(call) {
     const [branch = ''] = call.operands;
@@ -138,7 +164,10 @@ export const extend: Command = {
     const answer = await engine.call('branches.extend', { branch, ttlMs });
     call.print.result(
       () => answer,
-      () => `${answer.branch.name} expires ${expiryText(answer.branch.expiresAt)}.`,
+      () =>
+        answer.branch.expiresAt === undefined
+          ? `${answer.branch.name} is kept: it has no deadline, and none was set.`
+          : `${answer.branch.name} expires ${expiryText(answer.branch.expiresAt)}.`,
     );
     return 0;
   },

@@ -13,7 +13,10 @@ import { reverseSteps } from './schema-apply.ts';
 
 /** Kinds of log entries that an undo takes back. */
 export function isUndoable(entry: LogRecord): boolean {
-  return entry.plan !== undefined && entry.undoneBy === undefined;
+  if (entry.undoneBy !== undefined) return false;
+  return (
+    entry.plan !== undefined || entry.swap !== undefined || (entry.until !== undefined && entry.until > new Date())
+  );
 }
 
 /**
@@ -35,7 +38,7 @@ export async function undoablePlan(home: Home, entryId: string): Promise<PlanRec
   const plan = entry.plan === undefined ? undefined : await new PlanStore(home).find(entry.plan);
   if (plan) return plan;
   throw new ForkyardError('undo_refused', `${entryId} (${entry.text}) cannot be taken back.`, {
-    hint: 'Adoptions, restores, undone changes and their undos can.',
+    hint: 'Adoptions, restores, resets, discards that are no hour old, undone changes and their undos can.',
   });
 }
 

@@ -35,6 +35,7 @@ export async function discard(
       branch: record.name,
       branchId: record._id,
       items: changes,
+      ...(ended.goneAt ? { until: ended.goneAt } : {}),
       text: `Discarded ${record.name} with ${changes === 1 ? '1 changed document' : `${changes} changed documents`}`,
     });
     return ended;
@@ -44,6 +45,10 @@ export async function discard(
 }
 
 async function requireDiscardable(workspace: Workspace, record: BranchRecord): Promise<void> {
+  const now = await workspace.home.branches.findOne({ _id: record._id });
+  if (now?.name !== record.name) {
+    throw new ForkyardError('branch_not_live', `${record.name} was just reset.`, { retry: true });
+  }
   if (record.parent === undefined) {
     throw new ForkyardError('main_protected', 'main cannot be discarded: it holds your data.', {
       hint: 'Discard a sandbox instead; "forkyard branches" lists them.',
@@ -77,18 +82,22 @@ async function toTrash(workspace: Workspace, record: BranchRecord): Promise<Bran
   return trashed;
 }
 
-/**
- * Takes a discarded sandbox out of the trash: the same files, credentials and history. Its server is not started here.
- * @returns undefined where nothing of that name lies there
- * @throws ForkyardError `name_taken` where the name is another's by now
- */
-export async function takeFromTrash(workspace: Workspace, name: string): Promise<BranchRecord | undefined> {
+/** The sandbox that lies in the trash under this name, the one discarded last. */
+export async function inTrash(workspace: Workspace, name: string): Promise<BranchRecord | undefined> {
   const [record] = await workspace.home.branches
     .find({ name, state: 'trashed', goneAt: { $gt: new Date() } })
     .sort({ goneAt: -1 })
     .limit(1)
     .toArray();
-  if (!record) return undefined;
+  return record;
+}
+
+/**
+ * Takes a discarded sandbox out of the trash: the same files, credentials and history. Its server is not started here.
+ * @throws ForkyardError `name_taken` where the name is another's by now
+ */
+export async function takeFromTrash(workspace: Workspace, record: BranchRecord): Promise<BranchRecord> {
+  const { name } = record;
   return workspace.turns.take(record._id, async () => {
     if (await workspace.home.branches.findOne({ name, active: true })) {
       throw new ForkyardError(

@@ -1,9 +1,10 @@
 import { ForkyardError } from '../../../shared/errors.ts';
 import { compareSchema } from '../changes/schema.ts';
 import { comparedPages, openComparison } from '../changes/diff.ts';
+import { settleNow } from '../changes/side.ts';
 import { Selection } from '../changes/selection.ts';
-import type { BranchRecord } from '../home/records.ts';
-import { discard, purge, takeFromTrash } from './discard.ts';
+import type { BranchRecord, LogRecord } from '../home/records.ts';
+import { discard, inTrash, purge, takeFromTrash } from './discard.ts';
 import type { LocalBranch } from './local-branch.ts';
 import type { Workspace } from './workspace.ts';
 
@@ -151,16 +152,13 @@ export async function keep(workspace: Workspace, name: string): Promise<BranchRe
   return workspace.update(record._id, {}, ['expiresAt', 'note', 'goneAt']);
 }
 
-/** Gives a branch `ttlMs` more; an expired one comes back with that much. The URI stays. */
+/** Gives a branch `ttlMs` more; an expired one comes back with that much, a kept one stays kept. The URI stays. */
 export async function extend(workspace: Workspace, name: string, ttlMs: number): Promise<BranchRecord> {
   const record = await workspace.record(name);
   requireSandbox(record);
   if (record.state === 'expired') await bringBack(workspace, record);
-  else if (record.expiresAt === undefined) {
-    throw new ForkyardError('usage', `${name} is kept: it has no deadline to extend.`, {
-      hint: 'Nothing needs to be done.',
-    });
-  }
+  // A kept one has more time than any: it is not made to end.
+  else if (record.expiresAt === undefined) return record;
   const from = Math.max(Date.now(), record.expiresAt?.getTime() ?? 0);
   return workspace.update(record._id, { expiresAt: new Date(from + ttlMs) }, ['note', 'goneAt']);
 }
@@ -170,21 +168,48 @@ const secondLifeMs = 60 * 60_000;
 
 /** Starts the server of a sleeping branch again; an expired or discarded one comes back for an hour. */
 export async function wake(workspace: Workspace, name: string): Promise<BranchRecord> {
-  const discarded = (await workspace.home.branches.findOne({ name, active: true }))
-    ? undefined
-    : await takeFromTrash(workspace, name);
-  const record = discarded ?? (await workspace.record(name));
+  const taken = await workspace.home.branches.findOne({ name, active: true });
+  const discarded = taken ? undefined : await inTrash(workspace, name);
+  if (discarded) return (await undiscard(workspace, discarded)).record;
+  const record = await workspace.record(name);
   if (record.state === 'live') return record;
   if (record.state === 'expired') return extend(workspace, name, secondLifeMs);
   await bringBack(workspace, record);
-  if (!discarded) return workspace.record(name);
-  await workspace.logEntry({
-    kind: 'restore',
-    branch: name,
-    branchId: record._id,
-    text: `Brought ${name} back from the trash`,
+  return workspace.record(name);
+}
+
+/** Brings a discarded sandbox back for an hour. @throws ForkyardError `name_taken` */
+export async function undiscard(
+  workspace: Workspace,
+  discarded: BranchRecord,
+): Promise<{ record: BranchRecord; entry: LogRecord }> {
+  const { _id, name } = discarded;
+  await bringBack(workspace, await takeFromTrash(workspace, discarded));
+  const text = `Brought ${name} back from the trash`;
+  const entry = await workspace.logEntry({ kind: 'restore', branch: name, branchId: _id, text });
+  const undone = { kind: 'discard', branchId: _id, undoneBy: { $exists: false } };
+  await workspace.home.log.updateMany(undone, { $set: { undoneBy: entry._id } });
+  const expiresAt = new Date(Date.now() + secondLifeMs);
+  return { record: await workspace.update(_id, { expiresAt }), entry };
+}
+
+/**
+ * Stops a sandbox's server cleanly; its files, its port and its deadline stay. What was captured is complete: the fork of a
+ * sleeping branch knows where it begins.
+ * @throws ForkyardError `main_protected`, `branch_not_live`
+ */
+export async function sleep(workspace: Workspace, name: string): Promise<BranchRecord> {
+  const record = await workspace.record(name);
+  requireSandbox(record, 'main cannot be put to sleep: it holds your data.');
+  if (record.state === 'asleep') return record;
+  const branch = await workspace.branch(name);
+  await branch.exclusively(async () => {
+    await branch.idle();
+    await settleNow(branch);
+    await workspace.stopBranch(branch, 'stop');
+    await workspace.update(branch.record._id, { state: 'asleep' });
   });
-  return workspace.update(record._id, { expiresAt: new Date(Date.now() + secondLifeMs) });
+  return workspace.record(name);
 }
 
 async function bringBack(workspace: Workspace, record: BranchRecord): Promise<void> {
@@ -195,7 +220,7 @@ async function bringBack(workspace: Workspace, record: BranchRecord): Promise<vo
   });
 }
 
-function requireSandbox(record: BranchRecord): void {
+function requireSandbox(record: BranchRecord, refusal = 'main never expires.'): void {
   if (record.parent !== undefined) return;
-  throw new ForkyardError('main_protected', 'main never expires.', { hint: 'Name a sandbox.' });
+  throw new ForkyardError('main_protected', refusal, { hint: 'Name a sandbox.' });
 }

@@ -1,7 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { rm, statfs } from 'node:fs/promises';
-import { join } from 'node:path';
-import { MongoError, MongoServerError, type MongoClient } from 'mongodb';
+import { MongoServerError, type MongoClient } from 'mongodb';
 import type { AccessLevel } from '../../../shared/api.ts';
 import { branchName } from '../../../shared/branch-name.ts';
 import { ForkyardError } from '../../../shared/errors.ts';
@@ -14,17 +12,15 @@ import {
   newAccount,
   type Account,
 } from '../mongod/accounts.ts';
-import { waitForExit } from '../mongod/identity.ts';
 import { lastInheritedTime } from '../mongod/fork-time.ts';
-import { lastWriteTime, serverEnded } from '../mongod/replica.ts';
+import { lastWriteTime } from '../mongod/replica.ts';
 import type { OpenTransaction } from '../mongod/transactions.ts';
 import type { Server } from '../mongod/server.ts';
-import { dataFiles } from '../mongod/clone.ts';
-import { emptyTrash } from './discard.ts';
-import { cloneCold, type GateResult } from './fork-gate.ts';
-import { branchFolder } from './folders.ts';
+import { cloneParent } from './clone-parent.ts';
+import type { GateResult } from './fork-gate.ts';
 import { startBranchServer, type LocalBranch } from './local-branch.ts';
 import { mainName } from './main-branch.ts';
+import { unmake, whileItRuns, type Making } from './making.ts';
 import type { Workspace } from './workspace.ts';
 
 export interface ForkRequest {
@@ -63,14 +59,6 @@ export async function fork(workspace: Workspace, request: ForkRequest): Promise<
   return workspace.whileOpen((signal) => make(workspace, request, signal));
 }
 
-/** What there is of a sandbox so far: a failure takes it away again. */
-interface Making {
-  server?: Server;
-  client?: MongoClient;
-  /** Goes on after a failure elsewhere; what it makes is taken away when it has ended. */
-  readonly work: Promise<unknown>[];
-}
-
 async function make(workspace: Workspace, request: ForkRequest, signal: AbortSignal): Promise<ForkResult> {
   const started = performance.now();
   const parentRecord = await workspace.record(request.from);
@@ -81,7 +69,9 @@ async function make(workspace: Workspace, request: ForkRequest, signal: AbortSig
     // Home's part goes on while files are cloned and the server boots.
     const prepared = history.create();
     making.work.push(prepared.catch(() => undefined));
-    const cloned = request.empty ? undefined : await cloneParent(workspace, parentRecord, record, request);
+    const cloned = request.empty
+      ? undefined
+      : await cloneParent(workspace, parentRecord, record, request.endTransactions);
     const bootFrom = performance.now();
     const { server, client } = await startBranchServer(workspace, record, request.empty, signal);
     Object.assign(making, { server, client });
@@ -158,6 +148,7 @@ async function reserve(workspace: Workspace, request: ForkRequest, parent: Branc
     forkedAt: new Date(),
     ...(request.ttlMs === null ? {} : { expiresAt: new Date(Date.now() + request.ttlMs) }),
     ttlIndexes: request.ttlIndexes,
+    ...(request.empty ? { empty: true as const } : {}),
     active: true,
   };
   try {
@@ -177,48 +168,8 @@ async function reserve(workspace: Workspace, request: ForkRequest, parent: Branc
   return record;
 }
 
-async function cloneParent(
-  workspace: Workspace,
-  parent: BranchRecord,
-  record: BranchRecord,
-  request: ForkRequest,
-): Promise<GateResult> {
-  const to = branchFolder(workspace.data, record._id).db;
-  await makeRoom(workspace, branchFolder(workspace.data, parent._id).db);
-  for (;;) {
-    const running = await workspace.running(parent._id);
-    if (running) return running.gate.clone(to, request.endTransactions);
-    // Nobody starts the parent's server while its files are copied.
-    const cold = await workspace.turns.take(parent._id, async () => {
-      if (workspace.live.has(parent._id)) return undefined;
-      await requireCold(workspace, parent);
-      const scratch = join(workspace.data, 'branches', `.${record._id}.probe`);
-      return cloneCold(branchFolder(workspace.data, parent._id).db, to, scratch);
-    });
-    if (cold) return cold;
-  }
-}
-
-/** @throws ForkyardError `branch_not_live` unless the branch's server is stopped and its files are whole */
-async function requireCold(workspace: Workspace, { _id, name }: BranchRecord): Promise<void> {
-  const state = (await workspace.home.branches.findOne({ _id }))?.state ?? 'gone';
-  if (state === 'asleep' || state === 'expired') return;
-  throw new ForkyardError('branch_not_live', `${name} is ${state} and cannot be forked now.`, { retry: true });
-}
-
-/** Where a full copy might not fit, the trash goes first. With plenty of space nobody counts. */
-async function makeRoom(workspace: Workspace, files: string): Promise<void> {
-  const { bavail, bsize } = await statfs(workspace.data);
-  const free = bavail * bsize;
-  if (free > plentyBytes) return;
-  const needed = (await dataFiles(files)).reduce((sum, file) => sum + file.bytes, 0);
-  if (free < needed * 2) await emptyTrash(workspace);
-}
-
-const plentyBytes = 32e9;
-
 /** The parent's sequence at the fork is known once its capture has passed that time; a fork never waits for it. */
-async function noteForkSequence(
+export async function noteForkSequence(
   workspace: Workspace,
   branch: LocalBranch,
   parent: LocalBranch | undefined,
@@ -228,44 +179,6 @@ async function noteForkSequence(
   if (!(await parent.capture.settle(forkPoint.clusterTime, 10 * 60_000))) return;
   const seq = await parent.history.seqAt(forkPoint.clusterTime, parent.capture.seq);
   await workspace.update(_id, { forkPoint: { ...forkPoint, seq } }).catch(() => undefined);
-}
-
-const exitMs = 200;
-
-/** Resolves as `work` does; rejects at once when the server ends or the workspace is closed. */
-async function whileItRuns<T>(server: Server, signal: AbortSignal, work: Promise<T>): Promise<T> {
-  let onAbort = (): void => undefined;
-  const aborted = new Promise<never>((_resolve, reject) => {
-    onAbort = () => reject(signal.reason as Error);
-    signal.addEventListener('abort', onAbort);
-    if (signal.aborted) onAbort();
-  });
-  const ended = server.exited.then(() => Promise.reject(serverEnded(server)));
-  try {
-    return await Promise.race([work, ended, aborted]);
-  } catch (error) {
-    // Its connections close just before it is gone.
-    if (error instanceof MongoError && (await waitForExit(server.identity, exitMs))) throw serverEnded(server);
-    throw error;
-  } finally {
-    signal.removeEventListener('abort', onAbort);
-  }
-}
-
-async function unmake(workspace: Workspace, branchId: string, { server, client, work }: Making): Promise<void> {
-  const attached = workspace.live.get(branchId);
-  if (attached) attached.stopping = true;
-  await server?.kill().catch(() => undefined);
-  // Closing says goodbye to the server, which is gone.
-  void client?.close().catch(() => undefined);
-  await Promise.all(work);
-  const branch = workspace.live.get(branchId);
-  workspace.live.delete(branchId);
-  await branch?.release().catch(() => undefined);
-  await rm(branchFolder(workspace.data, branchId).root, { recursive: true, force: true });
-  await new History(workspace.home, branchId).drop().catch(() => undefined);
-  await workspace.home.branches.deleteOne({ _id: branchId });
-  workspace.options.onBranches();
 }
 
 function round(ms: number): number {

@@ -5,6 +5,7 @@ import { storeBaseCatalog } from '../changes/catalog.ts';
 import { History } from '../home/history.ts';
 import { Home } from '../home/home.ts';
 import type { BranchRecord, LogRecord } from '../home/records.ts';
+import { createMissingAccounts } from '../mongod/accounts.ts';
 import { serversUnder, type LeftServer } from '../mongod/identity.ts';
 import { GuardProcess } from '../mongod/lock-guard.ts';
 import { lastWriteTime, reconfigure, serverEnded, type EngineCredentials } from '../mongod/replica.ts';
@@ -111,7 +112,19 @@ export class Workspace implements Yard {
     const running = left.find(({ dbPath }) => dbPath === folder.db);
     const started = running ? await this.takeOver(running, record).catch(() => undefined) : undefined;
     const { server, client } = started ?? (await startBranchServer(this, record, false, signal));
-    return this.attach(await this.notePort(record, server.port), server, client);
+    const branch = await this.attach(await this.notePort(record, server.port), server, client);
+    if (record.accountsDue) await this.makeDueAccounts(branch);
+    return branch;
+  }
+
+  /**
+   * Makes those users of a branch that its server does not have so far: of one that was just given its name, they are made
+   * when the catalog is decided and capture runs, so that no write is lost to either.
+   */
+  async makeDueAccounts(branch: LocalBranch): Promise<void> {
+    const { _id, accounts } = branch.record;
+    await createMissingAccounts(branch.client, accounts);
+    await this.update(_id, {}, ['accountsDue']);
   }
 
   /** A port that another program took meanwhile is left to it; whoever has the old connection string is told why. */
@@ -171,9 +184,13 @@ export class Workspace implements Yard {
 
   /** A running branch by name. @throws ForkyardError `unknown_branch`, `branch_not_live` */
   async branch(name: string): Promise<LocalBranch> {
-    const record = await this.record(name);
+    let record = await this.record(name);
     const branch = await this.running(record._id);
     if (branch) return branch;
+    // Waited for a reset, its name is another's now.
+    record = await this.record(name);
+    const successor = this.live.get(record._id);
+    if (successor) return successor;
     throw new ForkyardError(
       'branch_not_live',
       `The branch "${name}" is ${record.state}, so its database does not run.`,

@@ -18,6 +18,10 @@ export interface BranchRecord {
   readonly expiresAt?: Date;
   readonly disk?: 'shared' | 'copied';
   readonly ttlIndexes: boolean;
+  /** It began without the parent's data. */
+  readonly empty?: true;
+  /** Set while its server may lack some of `accounts`: they are made at the next look. */
+  readonly accountsDue?: true;
   /** True while the name is taken by this branch. */
   readonly active: boolean;
   /** When an expired or discarded branch is removed for good. */
@@ -105,4 +109,8 @@ export interface LogRecord {
   readonly text: string;
   /** The plan that was applied. */
   readonly plan?: string;
+  /** A name and its URI went from one branch to another, by id: the undo lets them go back. */
+  readonly swap?: { readonly now: string; readonly before: string };
+  /** Until when the files of a discarded branch are kept. */
+  readonly until?: Date;
 }

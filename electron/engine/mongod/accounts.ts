@@ -46,6 +46,13 @@ export async function setAccess(client: MongoClient, account: Account): Promise<
   await client.db('admin').command({ updateUser: account.user, roles: roles[account.access] });
 }
 
+/** Creates those accounts whose user the server does not have. */
+export async function createMissingAccounts(client: MongoClient, accounts: readonly Account[]): Promise<void> {
+  const { users } = await client.db('admin').command({ usersInfo: 1 });
+  const known = new Set((users as { user: string }[]).map(({ user }) => user));
+  for (const account of accounts) if (!known.has(account.user)) await createAccount(client, account);
+}
+
 /** Drops every user that a clone inherited, but the engine's. */
 export async function dropInheritedAccounts(client: MongoClient, engineUser: string): Promise<void> {
   const users = await client

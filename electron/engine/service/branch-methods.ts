@@ -1,9 +1,10 @@
 import { fromBase64, toBase64 } from '../../../shared/bson/value.ts';
 import { ensureActor } from '../branches/actors.ts';
 import { discard } from '../branches/discard.ts';
-import { extend, keep, wake } from '../branches/expiry.ts';
+import { extend, keep, sleep, wake } from '../branches/expiry.ts';
 import { fork } from '../branches/fork.ts';
 import { importIntoBranch } from '../branches/import.ts';
+import { reset } from '../branches/reset.ts';
 import { presentBranch } from '../branches/rows.ts';
 import { mainName } from '../branches/main-branch.ts';
 import type { Workspace } from '../branches/workspace.ts';
@@ -22,6 +23,8 @@ export const branchMethods: Methods<
   | 'branches.keep'
   | 'branches.extend'
   | 'branches.wake'
+  | 'branches.sleep'
+  | 'branches.reset'
   | 'transfer.upload'
   | 'transfer.import'
 > = {
@@ -78,6 +81,15 @@ export const branchMethods: Methods<
     const source = begun ?? (await uploads.begin(name));
     await uploads.append(source, fromBase64(bytes));
     return { source };
+  },
+
+  async 'branches.sleep'({ workspace }, { branch }) {
+    return { branch: await present(workspace, await sleep(workspace, branch)) };
+  },
+
+  async 'branches.reset'({ workspace }, { branch }) {
+    const { record, backup, entry } = await reset(workspace, branch);
+    return { branch: await present(workspace, record), backup: backup.name, entry: entry._id };
   },
 
   async 'transfer.import'({ workspace, uploads, emit }, { source, into, db, collection, job }, { signal }) {

@@ -6,6 +6,7 @@ import { mongoshText } from '../adopt/mongosh.ts';
 import { createPlan } from '../adopt/plan.ts';
 import { createUndoPlan, undoablePlan } from '../adopt/undo.ts';
 import type { LocalBranch } from '../branches/local-branch.ts';
+import { undoOnBranch } from '../branches/ways-back.ts';
 import { computeDiff, openComparison } from '../changes/diff.ts';
 import type { SelectionInput } from '../changes/selection.ts';
 import { settleNow } from '../changes/side.ts';
@@ -188,6 +189,8 @@ export const changeMethods: Methods<
 
   async 'log.undo'(context, { entry }, call) {
     const { workspace } = context;
+    const back = await undoOnBranch(workspace, entry);
+    if (back) return { applied: 1, entry: back._id, branch: back.branch };
     const plan = await undoablePlan(workspace.home, entry);
     const history = await historyOf(context, plan);
     return applyStored(
@@ -251,9 +254,13 @@ export async function applyStored(context: Context, plan: PlanRecord, { signal }
   const onProgress = (done: number, total: number) => {
     if (job !== undefined) emit({ type: 'progress', job, text: `${done} of ${total} changes`, done, total });
   };
-  const { applied, entry } = await parent.exclusively(() =>
-    parent.guarded(() => applyPlan({ home: workspace.home, parent, history, signal, onProgress }, plan)),
-  );
+  const work = () =>
+    parent.exclusively(() =>
+      parent.guarded(() => applyPlan({ home: workspace.home, parent, history, signal, onProgress }, plan)),
+    );
+  // The branch does not end (its time may be up) while its plan is applied.
+  const branch = workspace.live.get(plan.branchId);
+  const { applied, entry } = await (branch && branch !== parent ? branch.duringJob(work) : work());
   const record = entry === undefined ? null : await workspace.home.log.findOne({ _id: entry });
   if (record) workspace.options.onLog(record);
   workspace.options.onBranches();
