@@ -5,7 +5,7 @@ import { storeBaseCatalog } from '../changes/catalog.ts';
 import { History } from '../home/history.ts';
 import { Home } from '../home/home.ts';
 import type { BranchRecord, LogRecord } from '../home/records.ts';
-import { createMissingAccounts } from '../mongod/accounts.ts';
+import { setAccounts } from '../mongod/accounts.ts';
 import { serversUnder, type LeftServer } from '../mongod/identity.ts';
 import { GuardProcess } from '../mongod/lock-guard.ts';
 import { lastWriteTime, reconfigure, serverEnded, type EngineCredentials } from '../mongod/replica.ts';
@@ -118,12 +118,12 @@ export class Workspace implements Yard {
   }
 
   /**
-   * Makes those users of a branch that its server does not have so far: of one that was just given its name, they are made
-   * when the catalog is decided and capture runs, so that no write is lost to either.
+   * Gives a branch's server the users that the catalog has: of one that was just given its name, when the catalog is decided
+   * and capture runs, so that no write is lost to either.
    */
   async makeDueAccounts(branch: LocalBranch): Promise<void> {
     const { _id, accounts } = branch.record;
-    await createMissingAccounts(branch.client, accounts);
+    await setAccounts(branch.client, accounts, this.credentials.user);
     await this.update(_id, {}, ['accountsDue']);
   }
 

@@ -20,7 +20,7 @@ export interface BranchRecord {
   readonly ttlIndexes: boolean;
   /** It began without the parent's data. */
   readonly empty?: true;
-  /** Set while its server may lack some of `accounts`: they are made at the next look. */
+  /** Set while its server may have other users than `accounts`: it gets those when it is next started. */
   readonly accountsDue?: true;
   /** True while the name is taken by this branch. */
   readonly active: boolean;

@@ -46,11 +46,21 @@ export async function setAccess(client: MongoClient, account: Account): Promise<
   await client.db('admin').command({ updateUser: account.user, roles: roles[account.access] });
 }
 
-/** Creates those accounts whose user the server does not have. */
-export async function createMissingAccounts(client: MongoClient, accounts: readonly Account[]): Promise<void> {
-  const { users } = await client.db('admin').command({ usersInfo: 1 });
-  const known = new Set((users as { user: string }[]).map(({ user }) => user));
-  for (const account of accounts) if (!known.has(account.user)) await createAccount(client, account);
+/** Gives the server these accounts and, but for the engine's user, no others; known users get today's password and rights. */
+export async function setAccounts(
+  client: MongoClient,
+  accounts: readonly Account[],
+  engineUser: string,
+): Promise<void> {
+  const admin = client.db('admin');
+  const { users } = (await admin.command({ usersInfo: 1 })) as unknown as { users: { user: string }[] };
+  const wanted = new Set([engineUser, ...accounts.map(({ user }) => user)]);
+  for (const { user } of users) if (!wanted.has(user)) await admin.command({ dropUser: user });
+  const known = new Set(users.map(({ user }) => user));
+  for (const account of accounts) {
+    if (!known.has(account.user)) await createAccount(client, account);
+    else await admin.command({ updateUser: account.user, pwd: account.password, roles: roles[account.access] });
+  }
 }
 
 /** Drops every user that a clone inherited, but the engine's. */
