@@ -3,6 +3,7 @@ import { fuzz } from '../harness/fuzz/run.ts';
 import { TestYard } from '../harness/in-process.ts';
 
 const operations = 300;
+const moments = 3;
 
 let yard: TestYard;
 let startedAt = 0;
@@ -25,7 +26,7 @@ const seeds = Array.from({ length: count }, (_, index) => first + index);
 it.each(seeds)(
   'history %i: what is recorded is what happened, adopting carries it over, undo takes it back',
   async (seed) => {
-    const problems = await fuzz(yard, { seed, operations });
+    const problems = await fuzz(yard, { seed, operations, moments });
     expect(problems, `run again with FORKYARD_FUZZ_SEED=${seed}`).toEqual([]);
   },
   240_000,

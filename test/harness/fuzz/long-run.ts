@@ -2,13 +2,14 @@ import { performance } from 'node:perf_hooks';
 import { TestYard } from '../in-process.ts';
 import { fuzz } from './run.ts';
 
-const usage = 'npm run fuzz -- [--minutes N] [--histories N] [--seed N] [--operations N]';
+const usage = 'npm run fuzz -- [--minutes N] [--histories N] [--seed N] [--operations N] [--moments N]';
 
 interface Options {
   minutes: number;
   histories: number;
   seed: number;
   operations: number;
+  moments: number;
 }
 
 /**
@@ -16,7 +17,7 @@ interface Options {
  * @returns the exit code: 1 where one of them did not hold
  */
 export async function fuzzFor(words: readonly string[]): Promise<number> {
-  const { minutes, histories, seed: first, operations } = parse(words);
+  const { minutes, histories, seed: first, operations, moments } = parse(words);
   const started = performance.now();
   const elapsed = () => (performance.now() - started) / 1_000;
   const yard = await TestYard.open();
@@ -26,7 +27,7 @@ export async function fuzzFor(words: readonly string[]): Promise<number> {
     for (; run < histories && elapsed() < minutes * 60; run += 1) {
       const seed = first + run;
       const began = elapsed();
-      const problems = await fuzz(yard, { seed, operations }).catch((error: unknown) => [
+      const problems = await fuzz(yard, { seed, operations, moments }).catch((error: unknown) => [
         `it broke off: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`,
       ]);
       if (problems.length > 0) failed.push(seed);
@@ -52,6 +53,7 @@ function parse(words: readonly string[]): Options {
     histories: Number.POSITIVE_INFINITY,
     seed: Number(process.env['FORKYARD_FUZZ_SEED'] ?? Date.now() % 1_000_000),
     operations: 300,
+    moments: 20,
   };
   for (let at = 0; at < words.length; at += 2) {
     const name = words[at]!.replace(/^--/, '');

@@ -4,6 +4,7 @@ import { keyText } from '../../../shared/bson/key.ts';
 import { fromBase64 } from '../../../shared/bson/value.ts';
 import type { TestYard } from '../in-process.ts';
 import { collections, database, operation, transaction } from './operations.ts';
+import { momentDifferences } from './moments.ts';
 import { fields, key, Random } from './random.ts';
 import { Replay } from './replay.ts';
 import { schemaDatabases, schemaOperation, schemaWrite } from './schema-operations.ts';
@@ -13,13 +14,15 @@ export interface FuzzOptions {
   readonly seed: number;
   /** Writes to each of main and the two sandboxes, and again to the one that is adopted. */
   readonly operations: number;
+  /** So many random moments are restored and compared with the model. */
+  readonly moments: number;
 }
 
 /**
  * One random history on main and two sandboxes at once, three actors on each, and what must hold afterwards.
  * @returns what did not hold, in words
  */
-export async function fuzz(yard: TestYard, { seed, operations }: FuzzOptions): Promise<string[]> {
+export async function fuzz(yard: TestYard, { seed, operations, moments }: FuzzOptions): Promise<string[]> {
   const random = new Random(seed);
   const sandboxes = [`fuzz-${seed}-a`, `fuzz-${seed}-b`];
   await startingData(random, await yard.client('main'));
@@ -34,8 +37,9 @@ export async function fuzz(yard: TestYard, { seed, operations }: FuzzOptions): P
   for (const [index, name] of branches.entries()) {
     const start = before[index]!;
     const after = index === 0 ? main : await snapshot(await yard.client(name));
+    const changes = await changesSince(yard, name, start.seq);
     const replay = new Replay(start.documents);
-    for (const change of await changesSince(yard, name, start.seq)) replay.apply(change);
+    for (const change of changes) replay.apply(change);
     check(name, [...replay.problems, ...replay.differences(after)]);
     if (index === 0) continue;
     check(`verify ${name}`, await verifyDifferences(yard, name));
@@ -43,18 +47,26 @@ export async function fuzz(yard: TestYard, { seed, operations }: FuzzOptions): P
   }
   for (const name of sandboxes) await yard.call('branches.discard', { branch: name, now: true });
 
-  check('adoption', await adoption(random, yard, `fuzz-${seed}-adopt`, operations));
+  check('adoption', await adoption(random, yard, `fuzz-${seed}-adopt`, operations, moments));
   return problems;
 }
 
-/** A sandbox written alone, adopted whole into its untouched parent, and the adoption undone. */
-async function adoption(random: Random, yard: TestYard, name: string, operations: number): Promise<string[]> {
+/** A sandbox written alone: moments of it restored, then all of it adopted into its untouched parent, and that undone. */
+async function adoption(
+  random: Random,
+  yard: TestYard,
+  name: string,
+  operations: number,
+  moments: number,
+): Promise<string[]> {
   const main = await yard.client('main');
+  const start = await snapshot(main);
   await yard.fork(name, { ttlMs: null, actor: 'one' });
   const original = await fingerprint(main);
   await write(new Random(random.int(2 ** 31)), operations, yard, name, false);
   const wanted = await fingerprint(await yard.client(name, 'one'));
-  const problems: string[] = [];
+  const changes = await changesSince(yard, name, 0);
+  const problems = await momentDifferences(random, yard, name, start, changes, moments);
   const { complete, gaps } = await yard.call('diff.get', { branch: name, summary: true });
   if (!complete) problems.push(`the diff is not complete: ${JSON.stringify(gaps)}`);
   const { entry, leftOut } = await yard.call('plan.adopt', { branch: name });

@@ -42,11 +42,12 @@ export function exactDifference(before: Snapshot, after: Snapshot): NetEffect {
 }
 
 /** Where two snapshots differ, in words; empty where they are the same by bytes. */
-export function snapshotDifferences(found: Snapshot, wanted: Snapshot): string[] {
-  const text = (document: Uint8Array | undefined) => (document ? toEjson(documentValue(document)) : 'nothing');
-  return [...exactDifference(wanted, found)].map(
-    ([id, { before, after }]) => `${id.slice(0, id.indexOf('/'))}: ${text(after)}, not ${text(before)}`,
-  );
+export function snapshotDifferences(found: Snapshot, wanted: Snapshot): { ns: string; text: string }[] {
+  const shown = (document: Uint8Array | undefined) => (document ? toEjson(documentValue(document)) : 'nothing');
+  return [...exactDifference(wanted, found)].map(([id, { before, after }]) => ({
+    ns: id.slice(0, id.indexOf('/')),
+    text: `${shown(after)}, not ${shown(before)}`,
+  }));
 }
 
 /**
