@@ -5,6 +5,7 @@ import { applyPlan } from '../adopt/apply.ts';
 import { mongoshText } from '../adopt/mongosh.ts';
 import { createPlan } from '../adopt/plan.ts';
 import { createUndoPlan, undoablePlan } from '../adopt/undo.ts';
+import { whileMoving } from '../adopt/while-moving.ts';
 import type { LocalBranch } from '../branches/local-branch.ts';
 import { undoOnBranch } from '../branches/ways-back.ts';
 import { computeDiff, openComparison } from '../changes/diff.ts';
@@ -170,9 +171,11 @@ export const changeMethods: Methods<
   },
 
   async 'plan.adopt'(context, { branch, ...selection }, call) {
-    const plan = await makePlan(context, branch, selection);
-    if (plan.conflicts > 0) throw mustBeDecided(plan);
-    return applyStored(context, plan, call);
+    return whileMoving(async () => {
+      const plan = await makePlan(context, branch, selection);
+      if (plan.conflicts > 0) throw mustBeDecided(plan);
+      return applyStored(context, plan, call);
+    });
   },
 
   async 'log.list'({ workspace }, { branch }) {
@@ -193,11 +196,10 @@ export const changeMethods: Methods<
     if (back) return { applied: 1, entry: back._id, branch: back.branch };
     const plan = await undoablePlan(workspace.home, entry);
     const history = await historyOf(context, plan);
-    return applyStored(
-      context,
-      await createUndoPlan(workspace.home, parentOf(context, plan), history, { entry, plan }),
-      call,
-    );
+    return whileMoving(async () => {
+      const back = await createUndoPlan(workspace.home, parentOf(context, plan), history, { entry, plan });
+      return applyStored(context, back, call);
+    });
   },
 };
 
