@@ -333,6 +333,8 @@ export const Status = z.object({
   /** Bytes on disk as files count them, and how many of those the file system shares between branches. */
   disk: z.object({ used: z.number(), free: z.number(), trash: z.number(), shared: z.boolean() }),
   web: z.object({ url: z.string() }).optional(),
+  /** True where main holds the sample shop and nothing was imported beside it: the demo can be reset. */
+  demo: z.boolean().optional(),
 });
 export type Status = z.infer<typeof Status>;
 
@@ -530,6 +532,14 @@ export const api = {
       limit: z.number().int().positive().max(1000).optional(),
     }),
     z.object({ documents: z.array(Bson), next: z.string().optional() }),
+  ),
+
+  /** The tour's script: writes to a sandbox of the sample shop through its connection string alone. */
+  'demo.change': method(z.object({ branch: z.string() }), z.object({ actor: z.string() })),
+  /** Every sandbox goes to the trash and main's sample shop is imported anew. */
+  'demo.reset': method(
+    z.object({ job: z.string().optional() }),
+    z.object({ discarded: z.number().int(), documents: z.number().int() }),
   ),
 
   /**

@@ -32,7 +32,7 @@ export function DiscardDialog({ id }: { readonly id: string }) {
         ...(trashedUntil === undefined
           ? {}
           : { hint: `Can be brought back until ${moment(trashedUntil, Date.now())}` }),
-        actions: trashedUntil === undefined ? [] : [{ label: 'Bring back', run: () => void bringBack(branch) }],
+        actions: trashedUntil === undefined ? [] : [{ label: 'Undo', run: () => void bringBack(branch) }],
       });
     } catch (failure) {
       setBusy(false);

@@ -25,12 +25,13 @@ const actorKey = 'forkyard.actor';
 type Forked = Output<'branches.fork'>;
 
 /** Name, parent, time to live, access; ends on the copied URI. */
-export function ForkDialog({ from }: { readonly from: string }) {
+export function ForkDialog({ from, name }: { readonly from: string; readonly name?: string | undefined }) {
   const [forked, setForked] = useState<{ readonly answer: Forked; readonly copied: boolean }>();
   if (forked !== undefined) return <ForkDone answer={forked.answer} copied={forked.copied} />;
   return (
     <ForkForm
       from={from}
+      suggested={name}
       onForked={(answer, copied) => {
         chooseBranch(answer.branch.id, 'live');
         setForked({ answer, copied });
@@ -41,14 +42,16 @@ export function ForkDialog({ from }: { readonly from: string }) {
 
 function ForkForm({
   from,
+  suggested,
   onForked,
 }: {
   readonly from: string;
+  readonly suggested: string | undefined;
   readonly onForked: (answer: Forked, copied: boolean) => void;
 }) {
   const branches = useApp((app) => app.branches);
   const nameField = useRef<HTMLInputElement>(null);
-  const [name, setName] = useState(() => suggestName(branches.map((branch) => branch.name)));
+  const [name, setName] = useState(() => suggested ?? suggestName(branches.map((branch) => branch.name)));
   const [parentId, setParentId] = useState(from);
   const [life, setLife] = useState<Life>('hour');
   const [access, setAccess] = useState<AccessLevel>('schema');

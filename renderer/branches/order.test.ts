@@ -25,6 +25,11 @@ describe('the tree', () => {
     ]);
   });
 
+  it('can put first what something happened in last', () => {
+    const activeAt = { old: Date.parse('2026-11-29T12:30:00Z') };
+    expect(treeRows(branches, '', activeAt).map((row) => row.branch.name)).toEqual(['main', 'old', 'leaf', 'new']);
+  });
+
   it('keeps the way up to what a filter finds, by name or actor', () => {
     expect(treeRows(branches, 'LEAF').map((row) => row.branch.name)).toEqual(['main', 'old', 'leaf']);
     expect(treeRows(branches, 'cursor').map((row) => row.branch.name)).toEqual(['main', 'old']);

@@ -1,10 +1,14 @@
-import { useMemo, useState } from 'react';
+import { useEffect, useMemo, useState } from 'react';
 import { commands, runCommand } from '../shell/commands.ts';
-import { Button } from '../shell/controls.tsx';
+import { Button, IconButton } from '../shell/controls.tsx';
 import { Icon } from '../shell/icons.tsx';
 import { chosenBranch, isEmpty, mainBranch, useApp } from '../store/app.ts';
+import { Tour } from '../start/tour.tsx';
+import { onEngineEvent } from '../store/engine.ts';
 import { EndedBranches } from './ended.tsx';
+import { warnOfExpiry } from './expiry-toast.ts';
 import { treeRows } from './order.ts';
+import type { Order } from './order.ts';
 import { BranchTree } from './tree.tsx';
 import './branches.css';
 
@@ -12,7 +16,10 @@ export function Sidebar() {
   const branches = useApp((app) => app.branches);
   const loaded = useApp((app) => app.loaded);
   const [filter, setFilter] = useState('');
-  const rows = useMemo(() => treeRows(branches, filter), [branches, filter]);
+  const [order, setOrder] = useState<Order>('forked');
+  const activeAt = useApp((app) => (order === 'active' ? app.activeAt : undefined));
+  const rows = useMemo(() => treeRows(branches, filter, activeAt), [branches, filter, activeAt]);
+  useEffect(() => onEngineEvent(warnOfExpiry), []);
   const empty = useApp(isEmpty);
   return (
     <nav className="side" aria-label="Branches" data-pane="branches">
@@ -28,6 +35,13 @@ export function Sidebar() {
             onKeyDown={(event) => (event.key === 'Escape' ? setFilter('') : undefined)}
           />
         </div>
+        <IconButton
+          look="bare"
+          icon="clock"
+          label="Last written to first"
+          aria-pressed={order === 'active'}
+          onClick={() => setOrder(order === 'active' ? 'forked' : 'active')}
+        />
         <Button icon="fork" keys={commands.fork.keys[0]} disabled={empty || !loaded} onClick={forkChosen}>
           Fork
         </Button>
@@ -37,6 +51,7 @@ export function Sidebar() {
         {filter !== '' && rows.length <= 1 ? <p className="side-none">No branch is called that.</p> : null}
         <EndedBranches />
       </div>
+      <Tour />
     </nav>
   );
 }

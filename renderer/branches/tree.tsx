@@ -2,6 +2,7 @@ import { useEffect, useMemo, useRef, useState } from 'react';
 import type { CSSProperties, KeyboardEvent } from 'react';
 import type { BranchRow } from '../../shared/api.ts';
 import { allCommands, commands, runCommand } from '../shell/commands.ts';
+import type { Command } from '../shell/commands.ts';
 import { Button, CopyButton } from '../shell/controls.tsx';
 import { mainSize } from '../shell/head.tsx';
 import { Icon } from '../shell/icons.tsx';
@@ -113,26 +114,49 @@ function Row({
         )}
         <span className="end">{isMain ? null : <Actors names={branch.actors} small />}</span>
       </div>
-      {isMain ? null : (
-        <span className="acts">
+      {isMain ? null : <RowActions branch={branch} tabIndex={tabIndex} />}
+    </>
+  );
+}
+
+/** What is most likely wanted of a branch in its state. */
+function RowActions({ branch, tabIndex }: { readonly branch: BranchRow; readonly tabIndex: number }) {
+  const { state } = branch;
+  if (state === 'starting') return null;
+  const verb = (command: Command, label: string) => (
+    <Button
+      tabIndex={tabIndex}
+      onClick={(event) => {
+        event.stopPropagation();
+        runCommand(command, branch);
+      }}
+    >
+      {label}
+      <span className="sr"> {branch.name}</span>
+    </Button>
+  );
+  return (
+    <span className="acts">
+      {state === 'live' ? (
+        <>
           <CopyButton
             iconOnly
             label="URI"
             tabIndex={tabIndex}
             text={async () => (await call('branches.uri', { branch: branch.name })).uri}
           />
-          <Button
-            tabIndex={tabIndex}
-            onClick={(event) => {
-              event.stopPropagation();
-              runCommand(commands.review, branch);
-            }}
-          >
-            Review
-          </Button>
-        </span>
-      )}
-    </>
+          {verb(commands.review, 'Review')}
+        </>
+      ) : null}
+      {state === 'asleep' ? verb(commands.bringBack, 'Wake') : null}
+      {state === 'expired' || state === 'trashed' ? verb(commands.bringBack, 'Bring back') : null}
+      {state === 'failed' ? (
+        <>
+          {verb(commands.showLog, 'Log…')}
+          {verb(commands.bringBack, 'Try again')}
+        </>
+      ) : null}
+    </span>
   );
 }
 
@@ -142,6 +166,9 @@ function SecondLine({ branch }: { readonly branch: BranchRow }) {
     return <span className="cut">{empty ? 'Nothing in it yet' : mainSize(branch, false) || 'Just imported'}</span>;
   }
   if (branch.state === 'starting') return <span>Starting</span>;
+  if (branch.state === 'expired' || branch.state === 'trashed') {
+    return <span>{branch.state === 'expired' ? 'Expired' : 'Discarded'}, others came from it</span>;
+  }
   if (branch.state === 'failed') {
     return (
       <span className="cut c-rem" title={branch.note}>

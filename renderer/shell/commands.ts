@@ -3,6 +3,7 @@ import { bringBack, copyUri, extend, keep } from '../branches/verbs.ts';
 import { togglePause } from '../live/feed.ts';
 import { showConflicts } from '../review/review.ts';
 import { chooseBranch, chosenBranch, hasEnded, openDialog, useApp } from '../store/app.ts';
+import { startTour } from '../start/tour.ts';
 import type { AppState, Tab } from '../store/app.ts';
 import type { IconName } from './icons.tsx';
 import { isDesktop } from './keyboard.ts';
@@ -111,6 +112,15 @@ export const commands = {
     enabled: (branch) => hasEnded(branch) || branch.state === 'asleep' || branch.state === 'failed',
     run: (branch) => void bringBack(branch),
   },
+  showLog: {
+    id: 'show-log',
+    title: () => 'Show log…',
+    icon: 'info',
+    keys: [],
+    ofBranch: true,
+    enabled: (branch) => branch.state === 'failed',
+    run: (branch) => openDialog({ kind: 'log', branch: branch.id }),
+  },
   discard: {
     id: 'discard',
     title: () => 'Discard…',
@@ -128,6 +138,23 @@ export const commands = {
     ofBranch: false,
     enabled: () => true,
     run: () => openDialog({ kind: 'import' }),
+  },
+  tour: {
+    id: 'tour',
+    title: () => 'Guided tour',
+    keys: [],
+    ofBranch: false,
+    enabled: (_branch, app) => app.status?.demo === true,
+    run: () => startTour(),
+  },
+  resetDemo: {
+    id: 'reset-demo',
+    title: () => 'Reset demo…',
+    icon: 'undo',
+    keys: [],
+    ofBranch: false,
+    enabled: (_branch, app) => app.status?.demo === true,
+    run: () => openDialog({ kind: 'reset-demo' }),
   },
   settings: {
     id: 'settings',

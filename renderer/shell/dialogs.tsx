@@ -1,8 +1,10 @@
 import { DiscardDialog } from '../branches/discard-dialog.tsx';
+import { LogDialog } from '../branches/log-dialog.tsx';
 import { ForkDialog } from '../branches/fork-dialog.tsx';
 import { ActorDialog } from '../connect/actor-dialog.tsx';
 import { PlanDialog } from '../review/plan-dialog.tsx';
 import { SettingsDialog } from '../settings/settings-dialog.tsx';
+import { ResetDemoDialog } from '../start/reset-demo-dialog.tsx';
 import { ImportDialog } from '../start/import-dialog.tsx';
 import { useApp } from '../store/app.ts';
 import { Palette } from './palette.tsx';
@@ -14,7 +16,7 @@ export function Dialogs() {
     case undefined:
       return null;
     case 'fork':
-      return <ForkDialog from={dialog.from} />;
+      return <ForkDialog from={dialog.from} name={dialog.name} />;
     case 'discard':
       return <DiscardDialog id={dialog.branch} />;
     case 'adopt':
@@ -24,7 +26,11 @@ export function Dialogs() {
     case 'settings':
       return <SettingsDialog />;
     case 'import':
-      return <ImportDialog />;
+      return <ImportDialog files={dialog.files} />;
+    case 'log':
+      return <LogDialog id={dialog.branch} />;
+    case 'reset-demo':
+      return <ResetDemoDialog />;
     case 'commands':
       return <Palette />;
   }

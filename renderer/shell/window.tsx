@@ -1,5 +1,6 @@
 import { useEffect } from 'react';
 import { Sidebar } from '../branches/sidebar.tsx';
+import { DropTarget } from '../start/drop-target.tsx';
 import { FirstStart } from '../start/first-start.tsx';
 import { chosenBranch, isEmpty, useApp } from '../store/app.ts';
 import { allCommands, runCommand } from './commands.ts';
@@ -35,6 +36,7 @@ export function AppWindow() {
       <StatusLine />
       <ToastPlace />
       <Dialogs />
+      <DropTarget />
       <div className="sr" aria-live="polite" role="log" aria-label="Announcements">
         {announcement}
       </div>

@@ -1,9 +1,13 @@
 import { useEffect, useRef } from 'react';
 import { Button } from '../shell/controls.tsx';
 import { ErrorNote } from '../shell/dialog.tsx';
+import { Icon } from '../shell/icons.tsx';
+import { openDialog, useApp } from '../store/app.ts';
+import { fileTypes } from './file-import.ts';
+import { ChooseFiles } from './file-list.tsx';
 import { ImportForm, ImportProgress } from './import-form.tsx';
-import { useApp } from '../store/app.ts';
 import { useImport } from './import.ts';
+import { endTour, startTour } from './tour.ts';
 import './start.css';
 
 const sampleShop = 'sample:shop';
@@ -22,6 +26,10 @@ export function FirstStart() {
     useApp.setState({ starting });
     return () => useApp.setState({ starting: false });
   }, [starting]);
+  const open = async (withTour: boolean): Promise<void> => {
+    if (withTour) startTour();
+    if (!(await sample.run(sampleShop))) endTour();
+  };
   return (
     <div className="body first">
       <div>
@@ -37,7 +45,7 @@ export function FirstStart() {
           <h3 id="start-sample">Start with the sample shop</h3>
           <p>
             A shop for the home office, already on this machine: 2,480 products, 18,240 orders, 8,614 customers, with
-            indexes and a validator. Works offline.
+            indexes and a validator. Forkyard walks you once round the loop above in about a minute, offline.
           </p>
           <div className="import-line">
             <Button
@@ -46,16 +54,31 @@ export function FirstStart() {
               keys="enter"
               ref={load}
               disabled={starting}
-              onClick={() => void sample.run(sampleShop)}
+              onClick={() => void open(true)}
             >
-              {busy ? 'Loading the sample shop' : 'Load the sample shop'}
+              {busy ? 'Opening the sample shop' : 'Open the sample shop'}
             </Button>
-            {busy ? <ImportProgress job={sample} /> : null}
+            <Button size="medium" disabled={starting} onClick={() => void open(false)}>
+              Without the tour
+            </Button>
           </div>
+          {busy ? <ImportProgress job={sample} /> : null}
           {sample.error === undefined ? null : <ErrorNote error={sample.error} />}
+          <p className="note">
+            <Icon name="undo" small />
+            Reset demo puts it back as it was, any time.
+          </p>
         </section>
         <section className="start" aria-labelledby="start-own">
           <h3 id="start-own">Bring your own data</h3>
+          <div className="drop">
+            <span className="drop-title">
+              <Icon name="import" />
+              <b>Drop files here, or anywhere on the window</b>
+            </span>
+            <span className="soft small">Extended JSON: {fileTypes.join(', ')}</span>
+            <ChooseFiles disabled={starting} onFiles={(files) => openDialog({ kind: 'import', files })} />
+          </div>
           <ImportForm job={own} onDone={() => undefined} />
         </section>
       </div>

@@ -1,10 +1,10 @@
 import { useId, useState } from 'react';
 import { Button } from '../shell/controls.tsx';
 import { ErrorNote } from '../shell/dialog.tsx';
-import { Icon } from '../shell/icons.tsx';
 import { count } from '../shell/numbers.ts';
 import { isFile } from './import.ts';
 import type { ImportJob } from './import.ts';
+import { Problems } from './problems.tsx';
 
 /** Import from a running MongoDB or a file. A file's documents go to a collection that is named here. */
 export function ImportForm({ job, onDone }: { readonly job: ImportJob; readonly onDone: () => void }) {
@@ -15,24 +15,11 @@ export function ImportForm({ job, onDone }: { readonly job: ImportJob; readonly 
   const file = isFile(source.trim());
   const busy = job.running !== undefined;
   const ready = source.trim() !== '' && !busy && (!file || (db.trim() !== '' && collection.trim() !== ''));
-  const desktop = window.forkyard;
 
   const run = async (): Promise<void> => {
     if (!ready) return;
     const place = file ? { db: db.trim(), collection: collection.trim() } : {};
     if (await job.run(source.trim(), place)) onDone();
-  };
-  const choose = async (): Promise<void> => {
-    const [path] = (await desktop?.chooseFiles()) ?? [];
-    if (path === undefined) return;
-    setSource(path);
-    const name =
-      path
-        .split(/[/\\]/)
-        .at(-1)
-        ?.replace(/\.(nd)?jsonl?$/i, '') ?? '';
-    if (collection === '') setCollection(name.replace(/[^\w-]+/g, '_'));
-    if (db === '') setDb('test');
   };
   return (
     <div
@@ -44,27 +31,20 @@ export function ImportForm({ job, onDone }: { readonly job: ImportJob; readonly 
       }}
     >
       <label htmlFor={`${id}-source`} className="soft">
-        A running MongoDB, or a JSON or NDJSON file. Only read from.
+        A running MongoDB, or the path of a file on this machine. It is only read from.
       </label>
       <div className="import-line">
         <div className="field field-ink">
           <input
             id={`${id}-source`}
             className="mono"
-            placeholder={
-              desktop === undefined ? 'mongodb://localhost:27017 or /path/to/file.json' : 'mongodb://localhost:27017'
-            }
+            placeholder="mongodb://localhost:27017 or /path/to/file.json"
             spellCheck={false}
             autoComplete="off"
             value={source}
             onChange={(event) => setSource(event.target.value)}
           />
         </div>
-        {desktop === undefined ? null : (
-          <Button size="medium" onClick={() => void choose()}>
-            Choose file
-          </Button>
-        )}
       </div>
       {file ? (
         <div className="import-place">
@@ -87,20 +67,10 @@ export function ImportForm({ job, onDone }: { readonly job: ImportJob; readonly 
         <Button size="medium" icon={file ? 'import' : 'plug'} disabled={!ready} onClick={() => void run()}>
           {file ? 'Import' : 'Connect and copy'}
         </Button>
-        {busy && !job.running.startsWith('sample:') ? <ImportProgress job={job} /> : null}
       </div>
+      {busy && !job.running.startsWith('sample:') ? <ImportProgress job={job} /> : null}
       {job.error === undefined ? null : <ErrorNote error={job.error} />}
-      {job.problems.length === 0 ? null : (
-        <ul className="problems" aria-label="Problems">
-          {job.problems.slice(0, 20).map((problem, index) => (
-            <li key={index}>
-              <Icon name="alert" />
-              {problem.line === undefined ? '' : `Line ${count(problem.line)}: `}
-              {problem.message}
-            </li>
-          ))}
-        </ul>
-      )}
+      <Problems problems={job.problems} />
     </div>
   );
 }

@@ -3,9 +3,10 @@ import type { Output } from '../../shared/api.ts';
 import { errorBody, redact } from '../../shared/errors.ts';
 import type { ErrorBody } from '../../shared/errors.ts';
 import { plural } from '../shell/numbers.ts';
-import { mainBranch, showToast, useApp } from '../store/app.ts';
+import { mainBranch, openDialog, showToast, useApp } from '../store/app.ts';
 import type { Progress } from '../store/app.ts';
 import { call, refreshBranches } from '../store/engine.ts';
+import { useTour } from './tour.ts';
 
 export interface ImportJob {
   readonly running: string | undefined;
@@ -34,7 +35,7 @@ export function useImport(): ImportJob {
     setProblems([]);
     try {
       const into = mainBranch(useApp.getState().branches)?.name ?? 'main';
-      const answer = await call('transfer.import', { source, into, job: id, ...place });
+      const answer = await withProgress(id, () => call('transfer.import', { source, into, job: id, ...place }));
       setProblems(answer.problems);
       if (answer.collections.length > 0) useApp.setState({ filled: true });
       void refreshWhenCounted();
@@ -43,6 +44,16 @@ export function useImport(): ImportJob {
         tone: answer.problems.length === 0 ? 'done' : 'problem',
         text: `Imported ${plural(documents, 'document')} in ${plural(answer.collections.length, 'collection')}`,
         ...(answer.problems.length === 0 ? {} : { hint: plural(answer.problems.length, 'problem') }),
+        // The next step, where nothing was forked yet.
+        actions:
+          useApp.getState().branches.some(({ parent }) => parent !== undefined) || useTour.getState().step
+            ? []
+            : [
+                {
+                  label: 'Fork main',
+                  run: () => openDialog({ kind: 'fork', from: mainBranch(useApp.getState().branches)?.id ?? 'main' }),
+                },
+              ],
       });
       return answer.problems.length === 0;
     } catch (failure) {
@@ -51,9 +62,6 @@ export function useImport(): ImportJob {
       return false;
     } finally {
       setRunning(undefined);
-      useApp.setState((app) => ({
-        progress: Object.fromEntries(Object.entries(app.progress).filter(([key]) => key !== id)),
-      }));
     }
   };
   return { running, progress, error, problems, run };
@@ -64,8 +72,19 @@ export function isFile(source: string): boolean {
   return source !== '' && !/^mongodb(\+srv)?:\/\//i.test(source) && !source.startsWith('sample:');
 }
 
+/** Runs a job of that id; its progress is forgotten when it has ended. */
+export async function withProgress<T>(job: string, run: () => Promise<T>): Promise<T> {
+  try {
+    return await run();
+  } finally {
+    useApp.setState((app) => ({
+      progress: Object.fromEntries(Object.entries(app.progress).filter(([key]) => key !== job)),
+    }));
+  }
+}
+
 /** The engine counts whole databases every few seconds only: asks until main's numbers are those after the import. */
-async function refreshWhenCounted(): Promise<void> {
+export async function refreshWhenCounted(): Promise<void> {
   const before = mainBranch(useApp.getState().branches)?.documents;
   for (let tries = 0; tries < 8; tries += 1) {
     await refreshBranches();

@@ -7,12 +7,14 @@ export type Tab = (typeof tabs)[number];
 
 /** The one dialog that is open. Branches are named by id, which outlives a discard and a reused name. */
 export type OpenDialog =
-  | { readonly kind: 'fork'; readonly from: string }
+  | { readonly kind: 'fork'; readonly from: string; readonly name?: string }
   | { readonly kind: 'discard'; readonly branch: string }
   | { readonly kind: 'adopt'; readonly branch: string }
   | { readonly kind: 'actor'; readonly branch: string }
   | { readonly kind: 'settings' }
-  | { readonly kind: 'import' }
+  | { readonly kind: 'import'; readonly files?: readonly File[] }
+  | { readonly kind: 'log'; readonly branch: string }
+  | { readonly kind: 'reset-demo' }
   | { readonly kind: 'commands' };
 
 export interface Toast {

@@ -1,5 +1,6 @@
 import { fromBase64, toBase64 } from '../../../shared/bson/value.ts';
 import { ensureActor } from '../branches/actors.ts';
+import { noteSource } from '../branches/demo.ts';
 import { discard } from '../branches/discard.ts';
 import { extend, keep, sleep, wake } from '../branches/expiry.ts';
 import { fork } from '../branches/fork.ts';
@@ -110,6 +111,7 @@ export const branchMethods: Methods<
         });
       },
     }).finally(() => (uploaded ? uploads.remove(source) : undefined));
+    await noteSource(workspace, branch, source);
     return {
       collections: result.collections.map(({ ns, documents }) => ({ ns, documents })),
       problems: result.problems.map(({ ns, line, id, message }) => ({

@@ -1,6 +1,7 @@
 import { readFile, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ForkyardError } from '../../../shared/errors.ts';
+import { isDemo } from '../branches/demo.ts';
 import { filesUnder } from '../mongod/files.ts';
 import type { Methods } from './service.ts';
 
@@ -22,6 +23,7 @@ export const engineMethods: Methods<'engine.status' | 'engine.web' | 'engine.sto
       mongod: { version: mongod.version, path: mongod.path, source: mongod.source },
       memory: { engine: process.memoryUsage.rss(), servers: servers.reduce((sum, bytes) => sum + bytes, 0) },
       disk: { used, free, trash, shared },
+      ...((await isDemo(workspace)) ? { demo: true } : {}),
     };
   },
 

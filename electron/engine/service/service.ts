@@ -12,6 +12,7 @@ import { backMethods } from './back-methods.ts';
 import { branchMethods } from './branch-methods.ts';
 import { changeMethods } from './change-methods.ts';
 import { dataMethods } from './data-methods.ts';
+import { demoMethods } from './demo-methods.ts';
 import { engineMethods } from './engine-methods.ts';
 import { presentLog } from './present.ts';
 import { settingsMethods } from './settings-methods.ts';
@@ -123,6 +124,7 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
     ...changeMethods,
     ...backMethods,
     ...dataMethods,
+    ...demoMethods,
     ...verifyMethods,
   };
   return {

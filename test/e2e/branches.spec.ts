@@ -1,0 +1,47 @@
+import { expect } from '@playwright/test';
+import { test } from './app.ts';
+import { cutPrices, prices } from './script.ts';
+
+test('from the fork shortcut to a connection string that works it is one key', async ({ app }, info) => {
+  const { page, cli } = app;
+  await cli('import', 'sample:three', '--into', 'main');
+  await expect(page.getByRole('treeitem', { name: /^main/ })).toContainText('1 database');
+  const browser = info.project.name === 'browser';
+  if (browser) await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+  await page.keyboard.press(browser ? 'Alt+n' : 'ControlOrMeta+n');
+  const name = page.getByRole('dialog').getByRole('textbox', { name: 'Name' });
+  await expect(name).toBeFocused();
+  const suggested = await name.inputValue();
+  await page.keyboard.press('Enter');
+  await expect(
+    page.getByRole('heading', { name: `${suggested} is ready, its URI is on your clipboard` }),
+  ).toBeVisible();
+  const { uri } = (await cli('uri', suggested)) as { uri: string };
+  if (browser) expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(uri);
+  expect(await prices(uri)).toEqual({ p1: 49, p2: 89, p3: 19 });
+});
+
+test('an expired sandbox is brought back under the same URI, a discarded one too', async ({ app }) => {
+  const { page, cli } = app;
+  await cli('import', 'sample:three', '--into', 'main');
+  const { uri } = (await cli('fork', 'short', '--ttl', '8s')) as { uri: string };
+  await cutPrices(uri);
+  const ended = page.getByRole('region', { name: 'Ended, can be brought back' });
+  await expect(ended).toContainText('short', { timeout: 60_000 });
+  await expect(ended).toContainText('expired');
+  await ended.getByRole('button', { name: 'short', exact: true }).click();
+  await page.getByRole('banner').getByRole('button', { name: 'Bring back' }).click();
+  await expect(page.getByRole('treeitem', { name: /^short/ })).toBeVisible({ timeout: 60_000 });
+  expect(await prices(uri)).toEqual({ p1: 44, p2: 80 });
+
+  await page.getByRole('treeitem', { name: /^short/ }).focus();
+  await page.keyboard.press('Shift+F10');
+  await page.getByRole('menuitem', { name: 'Discard…' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Discard short?' });
+  await expect(dialog).toContainText('3 changed documents');
+  await expect(dialog.getByRole('button', { name: /Cancel/ })).toBeFocused();
+  await dialog.getByRole('button', { name: 'Discard', exact: true }).click();
+  await page.getByRole('status').getByRole('button', { name: 'Undo' }).click();
+  await expect(page.getByRole('treeitem', { name: /^short/ })).toBeVisible({ timeout: 60_000 });
+  expect(await prices(uri)).toEqual({ p1: 44, p2: 80 });
+});
