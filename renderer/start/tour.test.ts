@@ -49,6 +49,8 @@ describe('the tour', () => {
     ).toBe('adopt');
     expect(following(at('adopt', 'new'), app({ branches, log: [adopted()] })).step).toBe('undo');
     expect(following(at('undo', 'new'), app({ branches, log: [adopted()] })).step).toBe('undo');
+    const undone = adopted({ entry: 'u1', kind: 'undo', time: '2026-11-29T12:02:00.000Z' });
+    expect(following(at('undo', 'new'), app({ branches, log: [undone, adopted()] })).step).toBe('done');
     expect(following(at('undo', 'new'), app({ branches, log: [adopted({ undoneBy: 'u1' })] })).step).toBe('done');
   });
 

@@ -69,13 +69,19 @@ export function following(
     case 'adopt':
       return adoption(tour, app.log) === undefined || app.dialog !== undefined ? tour : { ...tour, step: 'undo' };
     case 'undo':
-      return adoption(tour, app.log)?.undoneBy === undefined ? tour : { ...tour, step: 'done' };
+      return isUndone(adoption(tour, app.log), app.log) ? { ...tour, step: 'done' } : tour;
   }
 }
 
 /** The newest adoption since the tour began. */
 export function adoption(tour: TourState, log: readonly LogEntry[] | undefined): LogEntry | undefined {
   return log?.find(({ kind, time }) => kind === 'adopt' && time >= tour.since);
+}
+
+/** The log tells an undo as an entry of its own; the one it took back says so only when the log is read again. */
+function isUndone(entry: LogEntry | undefined, log: readonly LogEntry[] | undefined): boolean {
+  if (entry === undefined) return false;
+  return entry.undoneBy !== undefined || log?.some(({ kind, time }) => kind === 'undo' && time >= entry.time) === true;
 }
 
 function isTourFork(row: BranchRow, since: string): boolean {
