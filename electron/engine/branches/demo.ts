@@ -4,7 +4,8 @@ import { connectionString } from '../mongod/accounts.ts';
 import { discard } from './discard.ts';
 import { importIntoBranch, type ImportRequest } from './import.ts';
 import type { LocalBranch } from './local-branch.ts';
-import { mainId, mainName, type Workspace } from './workspace.ts';
+import { mainId, mainName } from './main-branch.ts';
+import type { Workspace } from './workspace.ts';
 
 export const demoSource = 'sample:shop';
 const database = 'shop';
