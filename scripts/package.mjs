@@ -1,5 +1,6 @@
 // `npm run package`: builds, then packs the desktop app into `release/`: an unpacked app, and with `--targets` the
-// installers of this system, whose tools electron-builder downloads. `--with-mongod [FILE]` bundles a database server.
+// installers of this system, whose tools electron-builder downloads. `--with-mongod [FILE]` bundles a database server,
+// `--out DIR` packs elsewhere, `--no-build` packs the `dist` that is there.
 import { build, Platform } from 'electron-builder';
 import { spawnSync } from 'node:child_process';
 import { chmodSync, copyFileSync, cpSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
@@ -12,7 +13,6 @@ import { mongodResolver } from './resolve-mongod.mjs';
 import { canReachElectron } from './vendor.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-const release = join(root, 'release');
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -20,8 +20,10 @@ const { values, positionals } = parseArgs({
     targets: { type: 'boolean' },
     'with-mongod': { type: 'boolean' },
     'no-build': { type: 'boolean' },
+    out: { type: 'string' },
   },
 });
+const release = resolve(root, values.out ?? 'release');
 if (!values['no-build']) {
   const { status } = spawnSync(process.execPath, [join(root, 'scripts', 'build.mjs')], { stdio: 'inherit' });
   if (status !== 0) process.exit(status ?? 1);
@@ -39,6 +41,7 @@ try {
     config: {
       ...config,
       ...electron(),
+      directories: { ...config.directories, output: release },
       ...(bundled === undefined ? {} : { extraResources: [{ from: bundled, to: 'mongod' }] }),
       // Where updates are asked for; without it the app has no way to ask.
       publish: process.env.FORKYARD_UPDATE_URL

@@ -6,8 +6,6 @@ export interface MenuActions {
   /** Runs a command of the window's. */
   readonly run: (id: string) => void;
   readonly showLogs: () => void;
-  /** Left out where this package does not know where to ask. */
-  readonly checkForUpdates?: (() => void) | undefined;
   readonly whenClosed: WhenClosed;
   readonly setWhenClosed: (choice: WhenClosed) => void;
 }
@@ -29,7 +27,6 @@ export function menuTemplate(
     (facts.menus.find((menu) => menu.label === label)?.commands ?? []).map((command) =>
       item(command, isApple, actions.run),
     );
-  const updates = actions.checkForUpdates;
   const separator = { type: 'separator' as const };
   return [
     ...(isApple ? [{ role: 'appMenu' as const }] : []),
@@ -58,13 +55,7 @@ export function menuTemplate(
       ],
     },
     { role: 'windowMenu' },
-    {
-      role: 'help',
-      submenu: [
-        { label: 'Show Logs', click: actions.showLogs },
-        ...(updates === undefined ? [] : [{ label: 'Check for Updates…', click: updates }]),
-      ],
-    },
+    { role: 'help', submenu: [{ label: 'Show Logs', click: actions.showLogs }] },
   ];
 }
 

@@ -7,13 +7,14 @@ import { feedScene } from './feed.ts';
 import { forkScene } from './forks.ts';
 import { idleScene } from './idle.ts';
 import { reviewScene } from './review.ts';
+import { uiScene } from './ui.ts';
 import { BenchRun, type Asked } from './run.ts';
 
 const help = `npm run bench -- [--runs N] [--only NAME]… [--sizes N,N,…] [--dir DIR] [--cpu-profile DIR] [--list]
 
 Measures the build in dist/ and prints one JSON object on stdout; progress goes to stderr.
   --runs N           runs of each figure (5)
-  --only NAME        only figures of this name, or with this part of one (reflink); may be repeated
+  NAME, --only NAME  only figures of this name, or with this part of one (reflink); may be repeated
   --sizes N,N,…      numbers of documents to fork (3,10000,100000,500000)
   --dir DIR          where data folders are made (${tmpdir()}); a file system that shares no blocks
   --cpu-profile DIR  profile the engine while it is measured, a file each; slows it
@@ -30,8 +31,9 @@ const interruptedCode = 130;
 
 /** Measures; resolves to the exit code: 1 where something could not be measured, not where a target was missed. */
 export async function bench(root: string, argv: readonly string[]): Promise<number> {
-  const { values } = parseArgs({
+  const { values, positionals } = parseArgs({
     args: [...argv],
+    allowPositionals: true,
     options: {
       runs: { type: 'string', default: '5' },
       only: { type: 'string', multiple: true, default: [] },
@@ -51,11 +53,11 @@ export async function bench(root: string, argv: readonly string[]): Promise<numb
     folder: realpathSync(values.dir),
     runs: count(values.runs, '--runs'),
     sizes: [...new Set(values.sizes.split(',').map((text) => count(text, '--sizes')))].sort((a, b) => a - b),
-    only: values.only,
+    only: [...values.only, ...positionals],
     profiles: values['cpu-profile'],
   };
   const run = new BenchRun(asked);
-  const scenes = [forkScene, collectionsScene, feedScene, reviewScene, idleScene].map((scene) => scene(run));
+  const scenes = [forkScene, collectionsScene, feedScene, reviewScene, idleScene, uiScene].map((scene) => scene(run));
   const figures = scenes.flatMap((scene) => scene.figures).filter((figure) => figure.wanted);
   if (figures.length === 0) throw new Error(`there is no figure ${asked.only.join(' or ')}; --list lists them`);
   if (values.list === true) {

@@ -1,0 +1,34 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { readPointer } from '../../electron/local/data.ts';
+import { waitForEngine } from '../../electron/local/find.ts';
+import { streamTransport } from '../../electron/local/ndjson.ts';
+import { connect, type Client } from '../../shared/rpc/connect.ts';
+
+const deadlineMs = 30_000;
+
+/** Asks the engine of a data folder through its socket, as the command line does. */
+export async function askEngine<T>(data: string, ask: (client: Client) => Promise<T>): Promise<T> {
+  const socket = await waitForEngine(data, deadlineMs);
+  if (socket === undefined) throw new Error(`no engine answers for ${data}`);
+  const client = connect(streamTransport(socket));
+  try {
+    return await ask(client);
+  } finally {
+    client.close();
+  }
+}
+
+/** Ends the engine as a crash would, and waits until it is gone. */
+export async function killEngine(data: string): Promise<void> {
+  const pointer = await readPointer(data);
+  if (pointer === undefined) throw new Error(`no engine works on ${data}`);
+  process.kill(pointer.pid, 'SIGKILL');
+  for (const end = performance.now() + deadlineMs; performance.now() < end; await delay(10)) {
+    try {
+      process.kill(pointer.pid, 0);
+    } catch {
+      return;
+    }
+  }
+  throw new Error(`the engine ${pointer.pid} does not end`);
+}

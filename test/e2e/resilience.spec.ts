@@ -1,0 +1,65 @@
+import { expect } from '@playwright/test';
+import { MongoClient, type Collection } from 'mongodb';
+import { test } from './app.ts';
+import { askEngine, killEngine } from './engine.ts';
+
+interface Item {
+  readonly _id: number;
+  readonly n: number;
+}
+
+test('the engine killed during a feed: the window says so, and no write is lost', async ({ app }) => {
+  const { page, cli, data } = app;
+  await cli('import', 'sample:three', '--into', 'main');
+  const { uri } = (await cli('fork', 'agent')) as { uri: string };
+  await page.getByRole('treeitem', { name: /^agent/ }).click();
+  await page.getByRole('tab', { name: /Live/ }).click();
+  const before = await lastOf(data, 'agent');
+  await withItems(uri, async (items) => {
+    let written = 0;
+    let going = true;
+    const writer = (async () => {
+      for (; going; written += 1) await items.insertOne({ _id: written, n: 0 });
+    })();
+    const rows = page.getByRole('treegrid', { name: /Writes/ }).getByRole('row', { name: /items/ });
+    await expect(rows.first()).toBeVisible();
+    const said = page.getByRole('contentinfo').getByText(/Engine restarting|The engine has gone/);
+    await Promise.all([expect(said).toBeVisible(), killEngine(data)]);
+    const atKill = written;
+    // Its server does not notice that the engine is gone.
+    await expect.poll(() => written).toBeGreaterThan(atKill + 20);
+    await app.revive();
+    await expect(page.getByRole('contentinfo').getByText(/Engine running/)).toBeVisible({ timeout: 30_000 });
+    going = false;
+    await writer;
+    expect((await lastOf(data, 'agent')) - before).toBe(written + 1);
+    await page.getByRole('treeitem', { name: /^agent/ }).click();
+    // Apart from the burst, so that it has a row of its own.
+    await items.insertOne({ _id: 777_777, n: 0 });
+    await expect(page.getByRole('treegrid', { name: /Writes/ }).getByRole('row', { name: /777777/ })).toBeVisible();
+  });
+});
+
+/** The number of the branch's last change, once everything written so far is in its history. */
+function lastOf(data: string, branch: string): Promise<number> {
+  return askEngine(data, async (client) => {
+    for (;;) {
+      const page = await client.call('changes.page', {
+        branch,
+        after: Number.MAX_SAFE_INTEGER,
+        limit: 1,
+        settle: true,
+      });
+      if (page.complete) return page.last;
+    }
+  });
+}
+
+async function withItems(uri: string, work: (items: Collection<Item>) => Promise<void>): Promise<void> {
+  const client = new MongoClient(uri);
+  try {
+    await work(client.db('shop').collection<Item>('items'));
+  } finally {
+    await client.close();
+  }
+}
