@@ -9,7 +9,7 @@ import { errorBody } from '../../shared/errors.ts';
 import type { ErrorBody } from '../../shared/errors.ts';
 import { diffLines } from '../bson/document-lines.ts';
 import { DocumentView } from '../bson/document-view.tsx';
-import { idText, plainText, titleOf } from '../bson/plain.ts';
+import { idText, titleOf } from '../bson/plain.ts';
 import { showInLive } from '../live/show-in-live.ts';
 import { Button, CopyButton, Segments } from '../shell/controls.tsx';
 import { ErrorNote } from '../shell/dialog.tsx';
@@ -103,9 +103,7 @@ export function DocumentDetail({ branch, ns, row, compare, onCompare, place }: D
         onOpenFold={(fold) => setOpened((before) => new Set([...before, fold]))}
       />
       <div className="dfoot">
-        {id === undefined ? null : (
-          <Button onClick={() => showInLive(branch.id, plainText(id).replace(/^"|"$/g, ''))}>Its writes</Button>
-        )}
+        {key === undefined ? null : <Button onClick={() => showInLive(branch.id, { ns, id: key })}>Its writes</Button>}
         <span className="push" />
         <CopyButton label="document as EJSON" text={() => toEjson(row.value)}>
           EJSON

@@ -1,21 +1,31 @@
 import { useMemo, useState } from 'react';
 import type { Change } from '../../shared/api.ts';
-import { toEjson } from '../../shared/bson/ejson.ts';
-import { documentBytes, fromBase64 } from '../../shared/bson/value.ts';
-import { diffDocument } from '../../shared/changes/delta.ts';
-import { diffLines, imageLines } from '../bson/document-lines.ts';
+import { fromBase64 } from '../../shared/bson/value.ts';
 import { DocumentView } from '../bson/document-view.tsx';
+import { ejsonText } from '../bson/ejson-lines.ts';
+import type { LinesJob } from '../bson/lines-job.ts';
+import { useLines } from '../bson/use-lines.ts';
 import { collectionName, idText } from '../bson/plain.ts';
-import { CopyButton, Segments } from '../shell/controls.tsx';
+import { Button, CopyButton, Segments } from '../shell/controls.tsx';
 import { Actors, KindMark } from '../shell/marks.tsx';
 import { count, plural } from '../shell/numbers.ts';
 import { clock } from '../shell/time.ts';
 import { isDocumentChange, kindOf, kindWord } from './kinds.ts';
 import { changeTitle, summaryOf } from './summary.ts';
+import type { DocumentRef } from './show-in-live.ts';
 import type { FieldText } from './summary.ts';
 
+interface DetailProps {
+  readonly change: Change;
+  /** The key that takes the write back, where one does. */
+  readonly undoKey: string | undefined;
+  readonly onUndo: () => void;
+  /** Shows everything that happened to the document; left out where that is shown. */
+  readonly onHistory: ((document: DocumentRef) => void) | undefined;
+}
+
 /** One write in full. */
-export function ChangeDetail({ change }: { readonly change: Change }) {
+export function ChangeDetail({ change, ...verbs }: DetailProps) {
   const kind = kindOf(change);
   const { fields, words } = summaryOf(change);
   const title = changeTitle(change);
@@ -47,7 +57,7 @@ export function ChangeDetail({ change }: { readonly change: Change }) {
         </dl>
       </div>
       {isDocumentChange(change) ? (
-        <DocumentChangeBody key={change.seq} change={change} fields={change.op === 'insert' ? [] : fields} />
+        <DocumentChangeBody key={change.seq} change={change} fields={change.op === 'insert' ? [] : fields} {...verbs} />
       ) : (
         <OtherBody change={change} words={words} />
       )}
@@ -75,19 +85,23 @@ function WhoWords({ change }: { readonly change: Change }) {
 
 type Image = 'both' | 'before' | 'after';
 
-function DocumentChangeBody({ change, fields }: { readonly change: Change; readonly fields: readonly FieldText[] }) {
+function DocumentChangeBody({
+  change,
+  fields,
+  undoKey,
+  onUndo,
+  onHistory,
+}: DetailProps & { readonly fields: readonly FieldText[] }) {
   const [image, setImage] = useState<Image>('both');
   const [opened, setOpened] = useState<ReadonlySet<string>>(new Set());
-  const before = useMemo(() => (change.before === undefined ? undefined : fromBase64(change.before)), [change]);
-  const after = useMemo(() => (change.after === undefined ? undefined : fromBase64(change.after)), [change]);
+  const { before, after, ns, id } = change;
   const shown: Image = before === undefined || after === undefined ? 'both' : image;
-  const lines = useMemo(() => {
-    if (before === undefined && after === undefined) return [];
-    if (shown === 'before' && before !== undefined) return imageLines(before);
-    if (shown === 'after' && after !== undefined) return imageLines(after);
-    const delta = diffDocument(before && documentBytes(before), after && documentBytes(after));
-    return diffLines(before, after, delta.fields, { opened, noteTypes: true });
+  const job = useMemo((): LinesJob => {
+    const options = { opened, noteTypes: true };
+    if (shown === 'both') return { base: before, target: after, form: 'tree', options };
+    return { base: undefined, target: shown === 'before' ? before : after, fields: [], form: 'tree', options };
   }, [before, after, shown, opened]);
+  const { lines, error } = useLines(job);
   const document = shown === 'before' ? before : (after ?? before);
   return (
     <>
@@ -95,6 +109,7 @@ function DocumentChangeBody({ change, fields }: { readonly change: Change; reado
         {fields.length === 0 ? null : <FieldTable fields={fields} />}
         <div className="sec">
           <span>Document</span>
+          {before === undefined && change.op !== 'insert' ? <span className="type">before not known</span> : null}
           {change.folded === true ? <span className="type">being verified</span> : null}
           <span className="push" />
           {before === undefined || after === undefined ? null : (
@@ -110,8 +125,13 @@ function DocumentChangeBody({ change, fields }: { readonly change: Change; reado
             />
           )}
         </div>
-        {lines.length === 0 ? (
-          <p className="detail-none">The document could not be recorded at this moment.</p>
+        {lines === undefined || lines.length === 0 ? (
+          <p className="detail-none">
+            {error ??
+              (lines === undefined
+                ? 'Comparing a large document'
+                : 'The document could not be recorded at this moment.')}
+          </p>
         ) : (
           <DocumentView
             label="Document, before and after"
@@ -121,14 +141,17 @@ function DocumentChangeBody({ change, fields }: { readonly change: Change; reado
         )}
       </div>
       <div className="foot-s">
-        <span className="quiet nowrap">
-          {change.before === undefined && change.op !== 'insert' ? 'before not known' : ''}
-        </span>
+        <Button icon="undo" keys={undoKey} onClick={onUndo}>
+          Undo this change
+        </Button>
+        {ns === undefined || id === undefined || onHistory === undefined ? null : (
+          <Button icon="clock" onClick={() => onHistory({ ns, id })}>
+            Its history
+          </Button>
+        )}
         <span className="push" />
         {document === undefined ? null : (
-          <CopyButton label="document as EJSON" text={() => toEjson(document)}>
-            Copy as EJSON
-          </CopyButton>
+          <CopyButton iconOnly label="document as EJSON" text={() => ejsonText(fromBase64(document))} />
         )}
       </div>
     </>

@@ -1,19 +1,28 @@
 import { useDeferredValue, useEffect, useMemo, useState } from 'react';
-import type { BranchRow } from '../../shared/api.ts';
+import type { BranchRow, Change } from '../../shared/api.ts';
 import { count, plural } from '../shell/numbers.ts';
 import { ErrorNote } from '../shell/dialog.tsx';
-import { FeedBanner } from './banner.tsx';
+import { DocumentBanner, FeedBanner, LagBanner } from './banner.tsx';
 import { ChangeDetail } from './detail.tsx';
 import { FeedFilters } from './filters.tsx';
 import { FeedList } from './feed-list.tsx';
 import { followBranch, rereadChange, runningImport, useFeed } from './feed.ts';
 import type { Feed } from './feed.ts';
+import { isDocumentChange } from './kinds.ts';
 import { feedRows, noFilter, passes } from './rows.ts';
 import type { FeedFilter } from './rows.ts';
 import { searchText } from './summary.ts';
 import { ActivityTrack } from './track.tsx';
-import { takeFilterRequest } from './show-in-live.ts';
+import { takeDocumentRequest } from './show-in-live.ts';
+import type { DocumentRef } from './show-in-live.ts';
+import { useDocumentHistory } from './document-history.ts';
+import { NetEffect } from './net-effect.tsx';
+import { undoChange } from './undo-change.ts';
+import type { LiveView } from './filters.tsx';
+import { useRoomKeys } from '../shell/room-keys.ts';
 import './live.css';
+
+const none: readonly Change[] = [];
 
 /** Every write to a branch as it happens. */
 export function Live({ branch }: { readonly branch: BranchRow }) {
@@ -27,22 +36,29 @@ export function Live({ branch }: { readonly branch: BranchRow }) {
 }
 
 function LoadedFeed({ branch, feed }: { readonly branch: BranchRow; readonly feed: Feed }) {
-  const [filter, setFilter] = useState<FeedFilter>(() => ({ ...noFilter, text: takeFilterRequest() }));
+  const [filter, setFilter] = useState<FeedFilter>(noFilter);
+  const [document, setDocument] = useState<DocumentRef | undefined>(takeDocumentRequest);
+  const [view, setView] = useState<LiveView>('writes');
   const [toggled, setToggled] = useState<ReadonlySet<string>>(new Set());
   const [selected, setSelected] = useState<number>();
   const shownFilter = useDeferredValue(filter);
+  const history = useDocumentHistory(feed, document);
+  const changes = document === undefined ? feed.changes : (history ?? none);
   const filtered = useMemo(
-    () =>
-      shownFilter === noFilter
-        ? feed.changes
-        : feed.changes.filter((change) => passes(change, shownFilter, searchText)),
-    [feed.changes, shownFilter],
+    () => (shownFilter === noFilter ? changes : changes.filter((change) => passes(change, shownFilter, searchText))),
+    [changes, shownFilter],
   );
   const rows = useMemo(() => feedRows(filtered, toggled), [filtered, toggled]);
   const change = useMemo(
-    () => feed.changes.find((one) => one.seq === selected) ?? filtered.at(-1),
-    [feed.changes, filtered, selected],
+    () => changes.find((one) => one.seq === selected) ?? filtered.at(-1),
+    [changes, filtered, selected],
   );
+  const isSandbox = branch.parent !== undefined;
+  const undoSelected = (): void => {
+    if (change !== undefined && isDocumentChange(change)) void undoChange(branch, change);
+  };
+  // In main a single key is too little for a change; there the button does it.
+  useRoomKeys({ u: () => (isSandbox && view === 'writes' ? undoSelected() : undefined) });
   useRunningImport(feed);
   const toggle = (key: string): void =>
     setToggled((now) => {
@@ -52,33 +68,50 @@ function LoadedFeed({ branch, feed }: { readonly branch: BranchRow; readonly fee
     });
   return (
     <div className="body live">
-      <ActivityTrack changes={feed.changes} />
+      <ActivityTrack changes={feed.changes} pausedAt={feed.pausedAt} />
       <FeedFilters
         changes={feed.changes}
         filter={filter}
         onChange={setFilter}
+        view={isSandbox ? { value: view, onChange: setView } : undefined}
         total={
-          filtered.length === feed.changes.length
+          view === 'net' || filtered.length === feed.changes.length
             ? plural(branch.seq, 'write')
-            : `${count(filtered.length)} of ${count(feed.changes.length)} shown`
+            : `${count(filtered.length)} of ${count(changes.length)} shown`
         }
       />
-      <section className="feed" aria-label="Changes">
-        <FeedBanner feed={feed} />
-        {feed.error === undefined ? null : <ErrorNote error={feed.error} />}
-        <FeedList
-          feed={feed}
-          rows={rows}
-          selected={change?.seq}
-          onSelect={setSelected}
-          onToggle={toggle}
-          filtered={shownFilter !== noFilter}
-        />
-      </section>
-      {change === undefined ? (
-        <aside className="detail" aria-label="Selected change" />
+      {view === 'net' ? (
+        <NetEffect key={branch.id} branch={branch} />
       ) : (
-        <ChangeDetail change={change} />
+        <>
+          <section className="feed" aria-label="Changes">
+            <LagBanner lagMs={branch.lagMs} />
+            {document === undefined ? (
+              <FeedBanner feed={feed} />
+            ) : (
+              <DocumentBanner document={document} writes={history?.length} onClose={() => setDocument(undefined)} />
+            )}
+            {feed.error === undefined ? null : <ErrorNote error={feed.error} />}
+            <FeedList
+              feed={document === undefined ? feed : { ...feed, reachedStart: true }}
+              rows={rows}
+              selected={change?.seq}
+              onSelect={setSelected}
+              onToggle={toggle}
+              filtered={shownFilter !== noFilter || document !== undefined}
+            />
+          </section>
+          {change === undefined ? (
+            <aside className="detail" aria-label="Selected change" />
+          ) : (
+            <ChangeDetail
+              change={change}
+              undoKey={isSandbox ? 'u' : undefined}
+              onUndo={undoSelected}
+              onHistory={document === undefined ? setDocument : undefined}
+            />
+          )}
+        </>
       )}
     </div>
   );

@@ -1,16 +1,23 @@
+import type { Bson } from '../../shared/api.ts';
 import { chooseBranch } from '../store/app.ts';
 
-let request = '';
+/** The one document whose writes are wanted. */
+export interface DocumentRef {
+  readonly ns: string;
+  readonly id: Bson;
+}
 
-/** Opens the feed of a branch with its text filter set. */
-export function showInLive(branch: string, text: string): void {
-  request = text.toLowerCase();
+let request: DocumentRef | undefined;
+
+/** Opens the feed of a branch on the whole history of one document. */
+export function showInLive(branch: string, document: DocumentRef): void {
+  request = document;
   chooseBranch(branch, 'live');
 }
 
-/** The filter asked for by another view; given once. */
-export function takeFilterRequest(): string {
-  const text = request;
-  request = '';
-  return text;
+/** The document asked for by another view; given once. */
+export function takeDocumentRequest(): DocumentRef | undefined {
+  const document = request;
+  request = undefined;
+  return document;
 }

@@ -24,6 +24,9 @@ export interface Summary {
   readonly fields: readonly FieldText[];
 }
 
+/** Characters of base64 beyond which a row does not wait for a comparison; the detail makes it beside the window's thread. */
+const longestCompared = 1_000_000;
+
 const cache = new WeakMap<Change, Summary>();
 
 /** Worked out once for a change, when it is first shown. */
@@ -69,6 +72,9 @@ function editSummary(change: Change): Summary {
   if (change.before === undefined || change.after === undefined) {
     return { words: change.before === undefined ? 'before not known' : 'after not known', fields: [] };
   }
+  const size = change.before.length + change.after.length;
+  if (size > longestCompared)
+    return { words: `large document, ${count(Math.round((size * 3) / 8 / 1_000))} KB`, fields: [] };
   const delta = diffDocument(documentBytes(fromBase64(change.before)), documentBytes(fromBase64(change.after)));
   return {
     fields: delta.fields.map((field) => {

@@ -18,7 +18,13 @@ interface Bar {
 }
 
 /** Writes over the last minutes, one bar per four pixels. Its spoken form is a sentence. */
-export function ActivityTrack({ changes }: { readonly changes: readonly Change[] }) {
+export function ActivityTrack({
+  changes,
+  pausedAt,
+}: {
+  readonly changes: readonly Change[];
+  readonly pausedAt: number | undefined;
+}) {
   const canvas = useRef<HTMLCanvasElement>(null);
   const now = useNow(2_000);
   const width = useWidth(canvas);
@@ -41,6 +47,15 @@ export function ActivityTrack({ changes }: { readonly changes: readonly Change[]
         role="img"
         aria-label={`${plural(shown, 'write')} in the last ${span(lengthMs)}`}
       />
+      {pausedAt === undefined || pausedAt < now - lengthMs ? null : (
+        <span
+          className="track-paused"
+          aria-hidden="true"
+          style={{ left: `${String((1 - Math.max(0, now - pausedAt) / lengthMs) * 100)}%` }}
+        >
+          paused
+        </span>
+      )}
       <div className="track-axis" aria-hidden="true">
         {ticks(now - lengthMs, lengthMs).map((tick) => (
           <span key={tick.at} style={{ left: `${String(tick.share * 100)}%` }}>

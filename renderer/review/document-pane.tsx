@@ -2,7 +2,7 @@ import { useMemo } from 'react';
 import type { BranchRow } from '../../shared/api.ts';
 import { ejsonText } from '../bson/ejson-lines.ts';
 import { fromBase64 } from '../../shared/bson/value.ts';
-import { collectionName, idText, plainText, titleOf } from '../bson/plain.ts';
+import { collectionName, idText, titleOf } from '../bson/plain.ts';
 import { showInLive } from '../live/show-in-live.ts';
 import { Button, CopyButton, IconButton, Segments } from '../shell/controls.tsx';
 import { Actors, KindMark } from '../shell/marks.tsx';
@@ -75,11 +75,7 @@ function OpenDocument({
       </div>
       <div className="diffmeta">
         <Writes document={document} />
-        <button
-          type="button"
-          className="link"
-          onClick={() => showInLive(branch.id, plainText(fromBase64(id)).replace(/^"|"$/g, ''))}
-        >
+        <button type="button" className="link" onClick={() => showInLive(branch.id, { ns, id })}>
           Show in Live
         </button>
         <span className="push" />

@@ -10,7 +10,7 @@ import { ConflictView } from './conflict-view.tsx';
 import { DecisionBar } from './decision-bar.tsx';
 import { DocumentPane } from './document-pane.tsx';
 import { PickList } from './pick-list.tsx';
-import { placesOf, refreshReview, useReview } from './review.ts';
+import { placesOf, refreshReview, reviewOf, useReview } from './review.ts';
 import type { ReviewState } from './review.ts';
 import { tallyOf } from './tally.ts';
 import { gapSentence, sentence } from './words.ts';
@@ -138,7 +138,8 @@ function useFreshReview(branch: BranchRow): void {
       } while (now.again);
       now.running = false;
     };
-    const timer = setTimeout(() => void run(), quietMs);
+    // What is opened is shown at once; what moves is compared when it has come to rest.
+    const timer = setTimeout(() => void run(), reviewOf(id).diff === undefined ? 0 : quietMs);
     return () => {
       clearTimeout(timer);
     };

@@ -4,7 +4,7 @@ import { errorBody } from '../../shared/errors.ts';
 import type { ErrorBody } from '../../shared/errors.ts';
 import { remember } from '../store/counts.ts';
 import { call, isConnectionLoss } from '../store/engine.ts';
-import { useApp } from '../store/app.ts';
+import { chooseBranch, useApp } from '../store/app.ts';
 import {
   conflictPlaces,
   forgetDecisions,
@@ -151,6 +151,14 @@ export async function openCollection(branch: Named, ns: string, conflictsOnly = 
   });
 }
 
+/** Opens the review of a branch on one document. */
+export async function showDocument(branch: Named, ns: string, id: Bson): Promise<void> {
+  showConflicts(branch.id, false);
+  chooseBranch(branch.id, 'review');
+  await openDocument(branch, ns, id);
+  if (reviewOf(branch.id).ns !== ns) await openCollection(branch, ns);
+}
+
 /** Reads one document's three sides. */
 export async function openDocument(branch: Named, ns: string, id: Bson): Promise<void> {
   await attempt(branch.id, async () => {
@@ -232,7 +240,8 @@ async function openFirst(branch: Named): Promise<void> {
   updateReview(branch.id, { decisions: rememberedDecisions(branch.id) });
   const diff = await call('diff.get', { branch: branch.name, listing: true, limit: pageDocuments });
   const [first] = diff.documents;
-  if (first === undefined) return;
+  // A collection that was asked for meanwhile stays.
+  if (first === undefined || reviewOf(branch.id).ns !== undefined) return;
   const documents = diff.documents.filter((document) => document.ns === first.ns);
   const next = documents.length === diff.documents.length ? diff.next : undefined;
   updateReview(branch.id, {
@@ -241,7 +250,7 @@ async function openFirst(branch: Named): Promise<void> {
     ns: first.ns,
     list: { documents, next },
   });
-  await openDocument(branch, first.ns, first.id);
+  if (reviewOf(branch.id).document === undefined) await openDocument(branch, first.ns, first.id);
 }
 
 function strictness({ id }: Named): { strict: true } | object {
