@@ -13,7 +13,7 @@ test.each([
 });
 
 test.each(['0', '0s', '-1h', '1', 'h', '', 'soon', '1.5h', '1w', ' 1h', '1H', '3651d', '999999999d', '1e3s'])(
-  '“%s” is none, and the error says how to write one',
+  '"%s" is none, and the error says how to write one',
   (text) => {
     expect(() => parseTtl(text)).toThrow(
       expect.objectContaining({ code: 'ttl_invalid', hint: expect.stringContaining('1h') }),

@@ -12,7 +12,7 @@ export function parseTtl(text: string): number | null {
   const [, amount, unit] = /^(\d{1,9})([smhd])$/.exec(text) ?? [];
   const ms = Number(amount) * units[unit as keyof typeof units];
   if (ms > 0 && ms <= longestMs) return ms;
-  throw new ForkyardError('ttl_invalid', `“${text}” is not a time to live.`, {
+  throw new ForkyardError('ttl_invalid', `"${text}" is not a time to live.`, {
     hint: 'Write a whole number and a unit, as in 30s, 45m, 1h or 7d (at most 3650d), or keep.',
   });
 }

@@ -110,7 +110,7 @@ function countOf(line: ParsedLine, flag: string, min: number, max: number): numb
   const count = Number(text);
   if (/^\d+$/.test(text) && count >= min && count <= max) return count;
   const range = max === Number.MAX_SAFE_INTEGER ? `at least ${min}` : `from ${min} to ${max}`;
-  throw new ForkyardError('usage', `--${flag} takes a whole number ${range}, not “${text}”.`);
+  throw new ForkyardError('usage', `--${flag} takes a whole number ${range}, not "${text}".`);
 }
 
 function answer(print: Printer, text: string): number {

@@ -17,15 +17,15 @@ test('a flag that repeats keeps each value', () => {
 });
 
 test.each([
-  [['forks'], 'There is no command “forks”.', 'Did you mean `forkyard fork`?'],
-  [['brnaches'], 'There is no command “brnaches”.', 'Did you mean `forkyard branches`?'],
-  [['xyzzy'], 'There is no command “xyzzy”.', '`forkyard help` lists them.'],
+  [['forks'], 'There is no command "forks".', 'Did you mean `forkyard fork`?'],
+  [['brnaches'], 'There is no command "brnaches".', 'Did you mean `forkyard branches`?'],
+  [['xyzzy'], 'There is no command "xyzzy".', '`forkyard help` lists them.'],
   [[], 'No command was given.', '`forkyard help` lists them.'],
   [['fork', 'b', '--tll', '1h'], '`forkyard fork` has no flag --tll.', 'Did you mean --ttl?'],
   [['fork', 'b', '-x'], '`forkyard fork` has no flag -x.', /^forkyard fork NAME \[--from BRANCH\]/],
   [['keep', 'b', '--ttl=1h'], '`forkyard keep` has no flag --ttl.', 'forkyard keep BRANCH'],
   [['fork'], '`forkyard fork` needs NAME.', /^forkyard fork NAME/],
-  [['fork', 'a', 'b'], '`forkyard fork` does not take “b”.', /^forkyard fork NAME/],
+  [['fork', 'a', 'b'], '`forkyard fork` does not take "b".', /^forkyard fork NAME/],
   [['fork', 'a', '--ttl'], "`forkyard fork`: Option '--ttl <value>' argument missing.", /^forkyard fork NAME/],
   [['down', '--json=yes'], "`forkyard down`: Option '--json' does not take an argument.", 'forkyard down'],
 ])('%j is refused in one sentence', (argv, message, hint) => {

@@ -23,7 +23,7 @@ export function parseLine(commands: readonly Command[], argv: readonly string[])
       name,
       commands.map((each) => each.name),
     );
-    throw new ForkyardError('usage', name === '' ? 'No command was given.' : `There is no command “${name}”.`, {
+    throw new ForkyardError('usage', name === '' ? 'No command was given.' : `There is no command "${name}".`, {
       hint: meant === undefined ? '`forkyard help` lists them.' : `Did you mean \`forkyard ${meant}\`?`,
     });
   }
@@ -107,7 +107,7 @@ function checkOperands(command: Command, given: readonly string[]): void {
   }
   const extra = given[command.operands.length];
   if (extra !== undefined) {
-    throw new ForkyardError('usage', `\`forkyard ${command.name}\` does not take “${extra}”.`, {
+    throw new ForkyardError('usage', `\`forkyard ${command.name}\` does not take "${extra}".`, {
       hint: usageLine(command),
     });
   }

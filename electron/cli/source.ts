@@ -47,7 +47,7 @@ const plain = (source: string): Source => ({ source, dispose: async () => {} });
 function variable(name: string, env: NodeJS.ProcessEnv): string {
   const value = env[name];
   if (value !== undefined && value !== '') return value;
-  throw new ForkyardError('usage', `The environment has no variable “${name}”.`, {
+  throw new ForkyardError('usage', `The environment has no variable "${name}".`, {
     hint: `As in: ${name === '' ? 'SOURCE_URI' : name}=mongodb://… forkyard import env:${name === '' ? 'SOURCE_URI' : name}`,
   });
 }

@@ -52,7 +52,7 @@ test.each([
   expect(read(text)).toEqual(wanted);
 });
 
-test.each(['', 'shop', '.products', 'shop.', ':p1', 'shop.products:', 'a.b:p1:/x~2'])('“%s” is refused', (text) => {
+test.each(['', 'shop', '.products', 'shop.', ':p1', 'shop.products:', 'a.b:p1:/x~2'])('"%s" is refused', (text) => {
   expect(() => parseTarget(text)).toThrow(expect.objectContaining({ code: 'usage' }));
 });
 
@@ -65,7 +65,7 @@ test('a decision takes the side behind the last equals sign', () => {
   });
 });
 
-test.each(['a.b:p1', 'a.b:p1=', 'a.b=main', 'a.b:{"x":"="}', '=main', ''])('“%s” is no decision', (text) => {
+test.each(['a.b:p1', 'a.b:p1=', 'a.b=main', 'a.b:{"x":"="}', '=main', ''])('"%s" is no decision', (text) => {
   expect(() => parseTake(text)).toThrow(expect.objectContaining({ code: 'usage' }));
 });
 
@@ -82,7 +82,7 @@ test.each([
 });
 
 test.each(['a.b:p1=@', 'a.b:p1=@main', 'a.b:p1:/x=@{"a":', 'a.b=@1', 'schema:a.b:validator=@{}'])(
-  '“%s” is no edited value',
+  '"%s" is no edited value',
   (text) => {
     expect(() => parseTake(text)).toThrow(expect.objectContaining({ code: 'usage' }));
   },

@@ -15,13 +15,13 @@ export function parseTarget(text: string): Target {
   const ns = colon < 0 ? text : text.slice(0, colon);
   const dot = ns.indexOf('.');
   if (dot < 1 || dot === ns.length - 1) {
-    throw new ForkyardError('usage', `“${ns}” is not a namespace.`, {
+    throw new ForkyardError('usage', `"${ns}" is not a namespace.`, {
       hint: 'Write database.collection, as in shop.products.',
     });
   }
   if (colon < 0) return { ns };
   const { id, pointer } = splitId(text.slice(colon + 1));
-  if (id === '') throw new ForkyardError('usage', `“${text}” has no _id after its colon.`, { hint: targetHint });
+  if (id === '') throw new ForkyardError('usage', `"${text}" has no _id after its colon.`, { hint: targetHint });
   const path = parsePointer(pointer);
   return { ns, id: toBase64(parseId(id)), ...(path.length === 0 ? {} : { path }) };
 }
@@ -38,7 +38,7 @@ function parseSchemaTarget(text: string): Target {
     ...(name.length === 0 ? {} : { name: name.join(':') }),
   });
   if (parsed.success) return { ...target, schema: parsed.data };
-  throw new ForkyardError('usage', `“${type}” is not a kind of schema item.`, {
+  throw new ForkyardError('usage', `"${type}" is not a kind of schema item.`, {
     hint: 'Write schema:NS:TYPE, with collection, options, validator, view, index or rename.',
   });
 }
@@ -56,11 +56,11 @@ export function parseTake(text: string): Decision {
   if (equals < 0 || !/^[^\s"'{}[\]:/@]+$/.test(side)) {
     const value = text.indexOf('=@');
     if (value > 0) {
-      throw new ForkyardError('usage', `“${text.slice(value + 2)}” is not Extended JSON.`, {
+      throw new ForkyardError('usage', `"${text.slice(value + 2)}" is not Extended JSON.`, {
         hint: 'Write NS:ID[:PATH]=@VALUE, as in \'shop.products:"p2":/price=@{"$numberInt":"5"}\' or =@"a text".',
       });
     }
-    throw new ForkyardError('usage', `“${text}” does not end in =BRANCH.`, {
+    throw new ForkyardError('usage', `"${text}" does not end in =BRANCH.`, {
       hint: 'Write NS:ID[:PATH]=BRANCH, as in \'shop.products:"p2":/price=main\', or =@VALUE for a value of your own.',
     });
   }
@@ -91,7 +91,7 @@ function parsedValue(text: string): BsonValue | undefined {
 }
 
 function namesNoDocument(text: string): ForkyardError {
-  return new ForkyardError('usage', `“${text}” names no document.`, { hint: targetHint });
+  return new ForkyardError('usage', `"${text}" names no document.`, { hint: targetHint });
 }
 
 const targetHint = 'Write NS:ID[:PATH], as in \'shop.products:"p1":/price\'.';
@@ -134,7 +134,7 @@ function lastPathStart(text: string): number | undefined {
 function parsePointer(pointer: string): string[] {
   if (pointer === '') return [];
   if (!pointer.startsWith('/') || /~(?![01])/.test(pointer)) {
-    throw new ForkyardError('usage', `“${pointer}” is not a path.`, {
+    throw new ForkyardError('usage', `"${pointer}" is not a path.`, {
       hint: 'Write a JSON pointer, as in /address/city or /lines/0/price; ~ is ~0 and / is ~1.',
     });
   }

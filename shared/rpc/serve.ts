@@ -77,7 +77,7 @@ function parseFrame(text: string): ClientFrame | undefined {
 
 async function dispatch(engine: Callable, name: string, input: unknown, signal: AbortSignal): Promise<unknown> {
   if (!Object.prototype.hasOwnProperty.call(api, name)) {
-    throw new ForkyardError('usage', `The engine has no method “${name.slice(0, 100)}”.`, {
+    throw new ForkyardError('usage', `The engine has no method "${name.slice(0, 100)}".`, {
       hint: 'The app and the engine may be of different versions: stop the engine with `forkyard down` and start again.',
     });
   }
@@ -91,7 +91,7 @@ async function dispatch(engine: Callable, name: string, input: unknown, signal: 
 function issueText(error: z.ZodError): string {
   const issue = error.issues[0];
   if (issue === undefined) return 'the input does not fit.';
-  const where = issue.path.length === 0 ? 'the input' : `“${issue.path.map(String).join('.')}”`;
+  const where = issue.path.length === 0 ? 'the input' : `"${issue.path.map(String).join('.')}"`;
   return `${where} does not fit: ${issue.message}.`;
 }
 

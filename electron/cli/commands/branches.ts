@@ -56,7 +56,7 @@ export const uri: Command = {
     const [as, wanted] = [call.text('as'), call.text('actor')];
     const kind = snippetKinds.find((each) => each === as);
     if (as !== undefined && kind === undefined) {
-      throw new ForkyardError('usage', `“${as}” is no form of a connection string.`, {
+      throw new ForkyardError('usage', `"${as}" is no form of a connection string.`, {
         hint: `Choose one of ${snippetKinds.join(', ')}.`,
       });
     }

@@ -50,7 +50,7 @@ function forkInput(call: Call): Input<'branches.fork'> {
 function accessOf(text: string | undefined): (typeof accessLevels)[number] | undefined {
   const level = accessLevels.find((each) => each === text);
   if (text === undefined || level !== undefined) return level;
-  throw new ForkyardError('usage', `“${text}” is no access level.`, {
+  throw new ForkyardError('usage', `"${text}" is no access level.`, {
     hint: `Choose one of ${accessLevels.join(', ')}.`,
   });
 }

@@ -39,7 +39,7 @@ function momentOf(call: Call): Moment {
   if (/^\d{1,15}$/.test(text)) return { seq: Number(text) };
   const time = new Date(text);
   if (Number.isNaN(time.getTime())) {
-    throw new ForkyardError('usage', `--to takes the number of a change or a time, not “${text}”.`, {
+    throw new ForkyardError('usage', `--to takes the number of a change or a time, not "${text}".`, {
       hint: 'Write a time as in 2026-11-29T14:00:12Z.',
     });
   }

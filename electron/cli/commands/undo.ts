@@ -55,7 +55,7 @@ function seqsOf(text: string): What {
     const seqs = text.split(',').map(Number);
     if (!seqs.includes(0)) return { seqs };
   }
-  throw new ForkyardError('usage', `--seq takes numbers of changes, not “${text}”.`, {
+  throw new ForkyardError('usage', `--seq takes numbers of changes, not "${text}".`, {
     hint: 'Write 7, 5..9 or 3,5,7; `forkyard changes BRANCH` lists them.',
   });
 }
