@@ -69,7 +69,8 @@ export function DiscardDialog({ id }: { readonly id: string }) {
   );
 }
 
-function whatGoes(branch: BranchRow): string {
+/** How much of a branch is not in its parent, in a sentence that ends in a colon. */
+export function whatGoes(branch: BranchRow): string {
   const { counts } = branch;
   const parent = branch.parent ?? 'its parent';
   const documents = counts === undefined ? branch.ahead : counts.added + counts.modified + counts.removed;

@@ -52,6 +52,18 @@ export function bringBack(branch: BranchRow): Promise<void> {
   });
 }
 
+/** Stops a sandbox's server; its deadline goes on, its files stay. */
+export function sleep(branch: BranchRow): Promise<void> {
+  return told(async () => {
+    await call('branches.sleep', { branch: branch.name });
+    showToast({
+      tone: 'done',
+      text: `${branch.name} sleeps`,
+      actions: [{ label: 'Wake', run: () => void bringBack(branch) }],
+    });
+  });
+}
+
 export function undo(entry: Pick<LogEntry, 'entry'>): Promise<void> {
   return told(async () => {
     const { applied } = await call('log.undo', { entry: entry.entry });

@@ -1,5 +1,5 @@
 import type { BranchRow } from '../../shared/api.ts';
-import { bringBack, copyUri, extend, keep } from '../branches/verbs.ts';
+import { bringBack, copyUri, extend, keep, sleep } from '../branches/verbs.ts';
 import { togglePause } from '../live/feed.ts';
 import { showConflicts } from '../review/review.ts';
 import { chooseBranch, chosenBranch, hasEnded, openDialog, useApp } from '../store/app.ts';
@@ -111,6 +111,24 @@ export const commands = {
     ofBranch: true,
     enabled: (branch) => hasEnded(branch) || branch.state === 'asleep' || branch.state === 'failed',
     run: (branch) => void bringBack(branch),
+  },
+  sleep: {
+    id: 'sleep',
+    title: () => 'Put to sleep',
+    icon: 'moon',
+    keys: [],
+    ofBranch: true,
+    enabled: (branch) => isSandbox(branch) && branch.state === 'live',
+    run: (branch) => void sleep(branch),
+  },
+  reset: {
+    id: 'reset',
+    title: (branch) => `Reset to ${branch.parent ?? 'the parent'}…`,
+    icon: 'refresh',
+    keys: [],
+    ofBranch: true,
+    enabled: (branch) => isSandbox(branch) && branch.state === 'live',
+    run: (branch) => openDialog({ kind: 'reset', branch: branch.id }),
   },
   showLog: {
     id: 'show-log',

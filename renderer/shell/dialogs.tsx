@@ -1,4 +1,5 @@
 import { DiscardDialog } from '../branches/discard-dialog.tsx';
+import { ResetDialog } from '../branches/reset-dialog.tsx';
 import { LogDialog } from '../branches/log-dialog.tsx';
 import { ForkDialog } from '../branches/fork-dialog.tsx';
 import { ActorDialog } from '../connect/actor-dialog.tsx';
@@ -27,6 +28,8 @@ export function Dialogs() {
       return <SettingsDialog />;
     case 'import':
       return <ImportDialog files={dialog.files} />;
+    case 'reset':
+      return <ResetDialog id={dialog.branch} />;
     case 'log':
       return <LogDialog id={dialog.branch} />;
     case 'reset-demo':

@@ -13,6 +13,7 @@ export type OpenDialog =
   | { readonly kind: 'actor'; readonly branch: string }
   | { readonly kind: 'settings' }
   | { readonly kind: 'import'; readonly files?: readonly File[] }
+  | { readonly kind: 'reset'; readonly branch: string }
   | { readonly kind: 'log'; readonly branch: string }
   | { readonly kind: 'reset-demo' }
   | { readonly kind: 'commands' };
