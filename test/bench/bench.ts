@@ -6,15 +6,16 @@ import { collectionsScene } from './collections.ts';
 import { feedScene } from './feed.ts';
 import { forkScene } from './forks.ts';
 import { idleScene } from './idle.ts';
+import { mergeScene } from './merge.ts';
 import { reviewScene } from './review.ts';
 import { uiScene } from './ui.ts';
 import { BenchRun, type Asked } from './run.ts';
 
-const help = `npm run bench -- [--runs N] [--only NAME]… [--sizes N,N,…] [--dir DIR] [--cpu-profile DIR] [--list]
+const help = `npm run bench -- [NAME…] [--runs N] [--only NAME]… [--sizes N,N,…] [--dir DIR] [--cpu-profile DIR] [--list]
 
 Measures the build in dist/ and prints one JSON object on stdout; progress goes to stderr.
   --runs N           runs of each figure (5)
-  NAME, --only NAME  only figures of this name, or with this part of one (reflink); may be repeated
+  NAME, --only NAME  only figures of this name, or with this part of one (merge, reflink); may be repeated
   --sizes N,N,…      numbers of documents to fork (3,10000,100000,500000)
   --dir DIR          where data folders are made (${tmpdir()}); a file system that shares no blocks
   --cpu-profile DIR  profile the engine while it is measured, a file each; slows it
@@ -57,11 +58,14 @@ export async function bench(root: string, argv: readonly string[]): Promise<numb
     profiles: values['cpu-profile'],
   };
   const run = new BenchRun(asked);
-  const scenes = [forkScene, collectionsScene, feedScene, reviewScene, idleScene, uiScene].map((scene) => scene(run));
+  const scenes = [forkScene, collectionsScene, feedScene, reviewScene, mergeScene, idleScene, uiScene].map((scene) =>
+    scene(run),
+  );
   const figures = scenes.flatMap((scene) => scene.figures).filter((figure) => figure.wanted);
   if (figures.length === 0) throw new Error(`there is no figure ${asked.only.join(' or ')}; --list lists them`);
   if (values.list === true) {
-    for (const { spec } of figures) process.stdout.write(`${spec.name}  ≤ ${spec.target} ${spec.unit}\n`);
+    for (const { spec } of figures)
+      process.stdout.write(`${spec.name}  ${spec.atLeast ? '≥' : '≤'} ${spec.target} ${spec.unit}\n`);
     return 0;
   }
   requireDisk(run);

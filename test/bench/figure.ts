@@ -2,8 +2,10 @@
 
 export interface FigureSpec {
   readonly name: string;
-  readonly unit: 'ms' | 'MB';
+  readonly unit: 'ms' | 'MB' | 's' | 'MB/s' | '1/s';
   readonly target: number;
+  /** The target is the least it should be, not the most. */
+  readonly atLeast?: true;
   /** What is held against the target: the median, or for a promise about every time, the worst run. */
   readonly judge?: 'median' | 'worst';
 }
@@ -56,14 +58,17 @@ export class Figure {
     if (this.reason || runs.length === 0) {
       return { ...spec, judge, runs, ...(this.reason ?? { skipped: 'it was not reached' }) };
     }
-    const summary = { median: rounded(median(this.values)), worst: rounded(Math.max(...this.values)) };
+    const summary = {
+      median: rounded(median(this.values)),
+      worst: rounded(spec.atLeast ? Math.min(...this.values) : Math.max(...this.values)),
+    };
     const parts = Object.fromEntries([...this.parts].map(([name, values]) => [name, rounded(median(values))]));
     return {
       ...spec,
       judge,
       runs,
       ...summary,
-      ok: summary[judge] <= spec.target,
+      ok: spec.atLeast ? summary[judge] >= spec.target : summary[judge] <= spec.target,
       ...(this.parts.size > 0 ? { parts } : {}),
     };
   }

@@ -8,6 +8,7 @@ import type { History } from '../home/history.ts';
 import type { Home } from '../home/home.ts';
 import { PlanStore, reverse, type PlanItemRecord, type PlanRecord } from '../home/plans.ts';
 import type { LogRecord } from '../home/records.ts';
+import { isUnreachable } from '../mongod/unreachable.ts';
 import { applySchema, checkSchema, revertSchema } from './schema-apply.ts';
 import { asItWas, checkItems, OrderMatters, StalePlan, writeItems, type Moved, type WriteOptions } from './write.ts';
 
@@ -34,6 +35,7 @@ const tries = 3;
  * Applies a stored plan: schema first, then documents, each checked inside the transaction that writes it. Up to 20,000
  * documents it is one transaction; beyond, everything is checked first and then written in guarded pieces, and what was
  * written is taken back when a later piece meets a document that moved.
+ * Where a server ends in between, the plan stays `applying` and has to be settled by `recoverPlan`.
  * @throws ForkyardError `plan_stale` with `moved`, `write_refused`, `not_writable_exactly`
  */
 export async function applyPlan(context: ApplyContext, plan: PlanRecord): Promise<Applied> {
@@ -67,6 +69,8 @@ export async function applyPlan(context: ApplyContext, plan: PlanRecord): Promis
       });
     }
   } catch (error) {
+    // Whether the last transaction was committed is not known: the plan stays as it is until that is settled.
+    if (isUnreachable(error)) throw error;
     const partly = error instanceof PartlyApplied;
     await store.plans.updateOne(
       { _id: plan._id },
@@ -229,9 +233,12 @@ async function takeBack(
 ): Promise<void> {
   for (const { from, to } of [...applied].reverse()) {
     const items = await collect(store, plan, from, to);
-    await commitItems(context, store, plan, session, items.map(reverse), asItWas.pastValidator).catch(() => {
-      throw new PartlyApplied(context.parent, cause);
-    });
+    await commitItems(context, store, plan, session, items.map(reverse), asItWas.pastValidator).catch(
+      (error: unknown) => {
+        if (isUnreachable(error)) throw error;
+        throw new PartlyApplied(context.parent, cause);
+      },
+    );
   }
 }
 

@@ -1,6 +1,6 @@
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { recoverPlan } from '../adopt/recover.ts';
+import { settleCutOff } from './cut-off.ts';
 import { History } from '../home/history.ts';
 import { PlanStore } from '../home/plans.ts';
 import { serversUnder, type LeftServer } from '../mongod/identity.ts';
@@ -52,17 +52,6 @@ async function recoverPlans(workspace: Workspace): Promise<void> {
   for (const plan of await store.plans.find({ state: 'applying' }).toArray()) {
     const parent = workspace.live.get(plan.parentId);
     if (!parent) continue;
-    const branch = await workspace.home.branches.findOne({ _id: plan.branchId });
-    const history = branch ? new History(workspace.home, plan.branchId) : undefined;
-    const { outcome } = await parent.guarded(() => recoverPlan(workspace.home, plan, parent, history));
-    workspace.log(`${plan._id} was cut off: ${outcome}`);
-    if (outcome !== 'applied') {
-      await workspace.logEntry({
-        kind: 'recover',
-        branch: plan.branchName,
-        branchId: plan.branchId,
-        text: `An adoption from ${plan.branchName} into ${plan.parentName} was cut off and ${outcome === 'not applied' ? 'nothing of it was applied' : 'could only be taken back in part'}`,
-      });
-    }
+    await settleCutOff(workspace, parent, plan);
   }
 }

@@ -7,6 +7,7 @@ import { createPlan } from '../adopt/plan.ts';
 import { createUndoPlan, undoablePlan } from '../adopt/undo.ts';
 import { whileMoving } from '../adopt/while-moving.ts';
 import type { LocalBranch } from '../branches/local-branch.ts';
+import { settleAfterRestart } from '../branches/cut-off.ts';
 import { undoOnBranch } from '../branches/ways-back.ts';
 import { computeDiff, openComparison } from '../changes/diff.ts';
 import type { SelectionInput } from '../changes/selection.ts';
@@ -14,6 +15,7 @@ import { settleNow } from '../changes/side.ts';
 import { readSides, readUntouched, splitNamespace, uuidText } from '../changes/touched.ts';
 import { History, touchedId } from '../home/history.ts';
 import { PlanStore, type PlanItemRecord, type PlanRecord } from '../home/plans.ts';
+import { isUnreachable } from '../mongod/unreachable.ts';
 import { presentChange, presentDiff, presentDocument, presentLog, presentSides } from './present.ts';
 import type { CallContext } from './contract.ts';
 import type { Context, Methods } from './service.ts';
@@ -262,7 +264,12 @@ export async function applyStored(context: Context, plan: PlanRecord, { signal }
     );
   // The branch does not end (its time may be up) while its plan is applied.
   const branch = workspace.live.get(plan.branchId);
-  const { applied, entry } = await (branch && branch !== parent ? branch.duringJob(work) : work());
+  const { applied, entry } = await (branch && branch !== parent ? branch.duringJob(work) : work()).catch(
+    async (error: unknown) => {
+      if (!isUnreachable(error)) throw error;
+      return { applied: plan.items, entry: await settleAfterRestart(workspace, plan._id, error) };
+    },
+  );
   const record = entry === undefined ? null : await workspace.home.log.findOne({ _id: entry });
   if (record) workspace.options.onLog(record);
   workspace.options.onBranches();
