@@ -251,6 +251,26 @@ const Applied = z.object({
   leftOut: z.array(z.string()).optional(),
 });
 
+const CollectionHash = z.object({
+  ns: Namespace,
+  documents: z.number().int(),
+  bytes: z.number().int(),
+  /** SHA-256 of the documents' bytes in the order of `_id`, hex. */
+  hash: z.string(),
+});
+
+/** A branch frozen under a name. `hash` covers all data, options, indexes and views. */
+export const Pin = z.object({
+  name: z.string(),
+  branch: z.string(),
+  hash: z.string(),
+  collections: z.array(CollectionHash),
+  createdAt: Time,
+  disk: z.enum(['shared', 'copied']).optional(),
+  hashMs: z.number(),
+});
+export type Pin = z.infer<typeof Pin>;
+
 /** A collection, view or time-series collection as the Data tab lists it. */
 export const CollectionInfo = z.object({
   ns: Namespace,
@@ -460,6 +480,18 @@ export const api = {
   'branches.reset': method(
     z.object({ branch: z.string() }),
     z.object({ branch: Branch, backup: z.string(), entry: z.string() }),
+  ),
+  /**
+   * Freezes a branch under a name, with its content's hash; `fork` takes the name as `from`. The fork of a pin is compared
+   * with, and adopted into, the branch that the pin is of. It reads everything once (`hashMs`) and outlives its branch.
+   */
+  'pins.create': method(z.object({ branch: z.string(), name: z.string() }), Pin),
+  'pins.list': method(z.object({}), z.array(Pin)),
+  'pins.remove': method(z.object({ pin: z.string() }), z.object({ unpinned: z.string() })),
+  /** The content's hash of a running branch, at one moment: equal to a pin's where everything is. Reads everything once. */
+  'branches.hash': method(
+    z.object({ branch: z.string() }),
+    z.object({ hash: z.string(), collections: z.array(CollectionHash) }),
   ),
   /** Bring a sleeping, expired or discarded branch back: its server starts again under the same URI. */
   'branches.wake': method(z.object({ branch: z.string() }), z.object({ branch: Branch })),

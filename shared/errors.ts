@@ -10,6 +10,7 @@ export const exitCodes = {
   query_invalid: 2,
   unknown_branch: 4,
   unknown_plan: 4,
+  unknown_pin: 4,
   unknown_entry: 4,
   unknown_file: 4,
   unknown_collection: 4,

@@ -14,6 +14,7 @@ import { log } from './commands/log.ts';
 import { verify } from './commands/verify.ts';
 import { restore } from './commands/restore.ts';
 import { undo } from './commands/undo.ts';
+import { hash, pin, pins, unpin } from './commands/pins.ts';
 import { engineOf } from './engine.ts';
 import { commandHelp, overview } from './help.ts';
 import { parseLine } from './parse.ts';
@@ -47,6 +48,10 @@ export const commands: readonly Command[] = [
   sleep,
   wake,
   reset,
+  pin,
+  pins,
+  unpin,
+  hash,
 ];
 
 export interface Surroundings {

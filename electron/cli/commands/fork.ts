@@ -10,7 +10,7 @@ export const fork: Command = {
   name: 'fork',
   operands: ['NAME'],
   flags: {
-    from: { value: 'BRANCH', text: 'the branch to fork (main)' },
+    from: { value: 'BRANCH', text: 'the branch or pin to fork (main)' },
     ttl: { value: '1h', text: 'how long it lives: 30s 45m 1h 7d, or keep (1h)' },
     access: { value: 'LEVEL', text: 'what its user may do: schema, readWrite or read (schema)' },
     actor: { value: 'NAME', text: 'whose name its changes carry' },

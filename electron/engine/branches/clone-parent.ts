@@ -26,7 +26,7 @@ export async function cloneParent(
     // Nobody starts the parent's server while its files are copied.
     const cold = await workspace.turns.take(parent._id, async () => {
       if (workspace.live.has(parent._id)) return undefined;
-      await requireCold(workspace, parent);
+      if (!parent.pin) await requireCold(workspace, parent);
       const scratch = join(workspace.data, 'branches', `.${record._id}.probe`);
       return cloneCold(branchFolder(workspace.data, parent._id).db, to, scratch);
     });

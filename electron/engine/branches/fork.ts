@@ -61,7 +61,7 @@ export async function fork(workspace: Workspace, request: ForkRequest): Promise<
 
 async function make(workspace: Workspace, request: ForkRequest, signal: AbortSignal): Promise<ForkResult> {
   const started = performance.now();
-  const parentRecord = await workspace.record(request.from);
+  const parentRecord = await workspace.origin(request.from);
   const record = await reserve(workspace, request, parentRecord);
   const making: Making = { work: [] };
   try {
@@ -76,7 +76,8 @@ async function make(workspace: Workspace, request: ForkRequest, signal: AbortSig
     const { server, client } = await startBranchServer(workspace, record, request.empty, signal);
     Object.assign(making, { server, client });
     const bootMs = performance.now() - bootFrom;
-    const opening = openClone(workspace, { request, record, server, client, cloned, prepared });
+    const pinned = parentRecord.pin && parentRecord.forkPoint;
+    const opening = openClone(workspace, { request, record, server, client, cloned, prepared, pinned });
     making.work.push(opening.catch(() => undefined));
     const { branch, account, readyAt } = await whileItRuns(server, signal, opening);
     await workspace.logEntry({
@@ -85,7 +86,7 @@ async function make(workspace: Workspace, request: ForkRequest, signal: AbortSig
       branchId: record._id,
       text: `Forked ${record.name} from ${parentRecord.name}${request.empty ? ', empty' : ''}`,
     });
-    void noteForkSequence(workspace, branch, request.empty ? undefined : workspace.live.get(parentRecord._id));
+    void noteForkSequence(workspace, branch.record, request.empty ? undefined : workspace.live.get(record.parent!));
     return {
       branch,
       uri: connectionString(server.port, account),
@@ -111,12 +112,14 @@ interface Clone {
   readonly client: MongoClient;
   readonly cloned: GateResult | undefined;
   readonly prepared: Promise<void>;
+  /** Where the pin that was forked left its branch. */
+  readonly pinned: BranchRecord['forkPoint'];
 }
 
 /** Gives a clone whose server runs its own users and its capture, and tells the catalog that it is there. */
 async function openClone(
   workspace: Workspace,
-  { request, record, server, client, cloned, prepared }: Clone,
+  { request, record, server, client, cloned, prepared, pinned }: Clone,
 ): Promise<{ branch: LocalBranch; account: Account; readyAt: number }> {
   const inherited = cloned && lastInheritedTime(client);
   const account = newAccount(request.actor, request.access);
@@ -133,7 +136,13 @@ async function openClone(
   const readyAt = performance.now();
   const disk = cloned?.disk ?? 'copied';
   // The last thing: from here on a server that ends is started again.
-  await workspace.update(record._id, { state: 'live', accounts: [account], port, disk, forkPoint: { clusterTime } });
+  await workspace.update(record._id, {
+    state: 'live',
+    accounts: [account],
+    port,
+    disk,
+    forkPoint: pinned ?? { clusterTime },
+  });
   return { branch, account, readyAt };
 }
 
@@ -141,7 +150,8 @@ async function reserve(workspace: Workspace, request: ForkRequest, parent: Branc
   const record: BranchRecord = {
     _id: randomBytes(6).toString('hex'),
     name: request.name,
-    parent: parent._id,
+    // The fork of a pin is compared with the branch that the pin is of: it left that when the pin was made.
+    parent: parent.pin ? parent.parent! : parent._id,
     state: 'starting',
     access: request.access,
     accounts: [],
@@ -171,11 +181,10 @@ async function reserve(workspace: Workspace, request: ForkRequest, parent: Branc
 /** The parent's sequence at the fork is known once its capture has passed that time; a fork never waits for it. */
 export async function noteForkSequence(
   workspace: Workspace,
-  branch: LocalBranch,
+  { forkPoint, _id }: BranchRecord,
   parent: LocalBranch | undefined,
 ): Promise<void> {
-  const { forkPoint, _id } = branch.record;
-  if (!parent || !forkPoint) return;
+  if (!parent || !forkPoint || forkPoint.seq !== undefined) return;
   if (!(await parent.capture.settle(forkPoint.clusterTime, 10 * 60_000))) return;
   const seq = await parent.history.seqAt(forkPoint.clusterTime, parent.capture.seq);
   await workspace.update(_id, { forkPoint: { ...forkPoint, seq } }).catch(() => undefined);

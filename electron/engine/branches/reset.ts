@@ -79,7 +79,7 @@ async function make(
       text: `Reset ${old.name} to what ${parent.name} is now`,
     });
     const branch = workspace.live.get(fresh._id);
-    if (branch) void noteForkSequence(workspace, branch, old.empty ? undefined : workspace.live.get(parent._id));
+    if (branch) void noteForkSequence(workspace, branch.record, old.empty ? undefined : workspace.live.get(parent._id));
     return switched;
   } catch (error) {
     const made = await workspace.home.branches.findOne({ _id: fresh._id });

@@ -35,7 +35,7 @@ export class BranchRows {
     const { home, live } = this.workspace;
     if (settle) await Promise.all([...live.values()].map((branch) => settleNow(branch).catch(() => false)));
     const records = await home.branches
-      .find(all ? {} : { active: true })
+      .find({ pin: { $exists: false }, ...(all ? {} : { active: true }) })
       .sort({ forkedAt: 1 })
       .toArray();
     const names = new Map(records.map(({ _id, name }) => [_id, name]));

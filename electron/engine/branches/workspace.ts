@@ -174,9 +174,20 @@ export class Workspace implements Yard {
 
   /** A branch by name; its record alone where it is not running. @throws ForkyardError `unknown_branch` */
   async record(name: string): Promise<BranchRecord> {
+    const record = await this.origin(name);
+    if (!record.pin) return record;
+    throw new ForkyardError('unknown_branch', `"${name}" is a pin of ${record.pin.of}, not a branch.`, {
+      hint: `Fork it: "forkyard fork NAME --from ${name}".`,
+    });
+  }
+
+  /** What can be forked: a branch or a pin, by name. @throws ForkyardError `unknown_branch` */
+  async origin(name: string): Promise<BranchRecord> {
     const record = await this.home.branches.findOne({ name, active: true });
-    if (record) return record;
-    const names = await this.home.branches.find({ active: true }, { projection: { name: 1 } }).toArray();
+    if (record && !(record.pin && record.state === 'starting')) return record;
+    const names = await this.home.branches
+      .find({ active: true, pin: { $exists: false } }, { projection: { name: 1 } })
+      .toArray();
     throw new ForkyardError('unknown_branch', `There is no branch "${name}".`, {
       hint: `The branches are: ${names.map((branch) => branch.name).join(', ')}.`,
     });
@@ -228,7 +239,7 @@ export class Workspace implements Yard {
   }
 
   async children(branchId: string): Promise<BranchRecord[]> {
-    return this.home.branches.find({ parent: branchId, active: true }).toArray();
+    return this.home.branches.find({ parent: branchId, active: true, pin: { $exists: false } }).toArray();
   }
 
   /** Changes a record in the catalog and wherever it is held. */

@@ -18,6 +18,18 @@ export interface BranchRecord {
   readonly expiresAt?: Date;
   readonly disk?: 'shared' | 'copied';
   readonly ttlIndexes: boolean;
+  /** This is no branch but a pin: what it is of (by name), and its content's hash; its server never runs. */
+  readonly pin?: {
+    readonly of: string;
+    readonly hash: string;
+    readonly collections: readonly {
+      readonly ns: string;
+      readonly documents: number;
+      readonly bytes: number;
+      readonly hash: string;
+    }[];
+    readonly hashMs: number;
+  };
   /** It began without the parent's data. */
   readonly empty?: true;
   /** Set while its server may have other users than `accounts`: it gets those when it is next started. */

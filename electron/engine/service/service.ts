@@ -13,6 +13,7 @@ import { branchMethods } from './branch-methods.ts';
 import { changeMethods } from './change-methods.ts';
 import { dataMethods } from './data-methods.ts';
 import { demoMethods } from './demo-methods.ts';
+import { pinMethods } from './pin-methods.ts';
 import { engineMethods } from './engine-methods.ts';
 import { presentLog } from './present.ts';
 import { settingsMethods } from './settings-methods.ts';
@@ -125,6 +126,7 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
     ...backMethods,
     ...dataMethods,
     ...demoMethods,
+    ...pinMethods,
     ...verifyMethods,
   };
   return {
