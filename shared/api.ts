@@ -241,6 +241,8 @@ export const LogEntry = z.object({
   text: z.string(),
   /** True where `log.undo` can take it back. */
   undoable: z.boolean(),
+  /** True where `log.undoPlan` can show first what that would change. */
+  previewable: z.boolean().optional(),
 });
 export type LogEntry = z.infer<typeof LogEntry>;
 
@@ -712,7 +714,38 @@ export const api = {
     }),
   ),
 
+  /**
+   * When a branch was written to: stretches of time in which something happened, in order. `seq` is the last change in
+   * one, `gap` says that its changes are not all known.
+   */
+  'changes.track': method(
+    z.object({
+      branch: z.string(),
+      /** Left out = from the branch's beginning. */
+      from: Time.optional(),
+      /** How many stretches the time up to now is cut into. */
+      stretches: z.number().int().positive().max(1000),
+    }),
+    z.object({
+      from: Time,
+      to: Time,
+      last: z.number().int(),
+      bars: z.array(
+        z.object({
+          index: z.number().int(),
+          seq: z.number().int(),
+          added: z.number().int(),
+          modified: z.number().int(),
+          removed: z.number().int(),
+          gap: z.boolean(),
+        }),
+      ),
+    }),
+  ),
+
   'log.list': method(z.object({ branch: z.string().optional() }), z.array(LogEntry)),
+  /** Plans to take a `previewable` entry back, to look at first; `plan.apply` carries it out. Errors as `log.undo`. */
+  'log.undoPlan': method(z.object({ entry: z.string() }), BackPlan),
   /** Takes an entry back. Of a reset or a discard: brings `branch` back whole, and `applied` is 1. */
   'log.undo': method(z.object({ entry: z.string() }), Applied.extend({ branch: z.string().optional() })),
 } as const;

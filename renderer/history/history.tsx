@@ -1,29 +1,28 @@
-import { useEffect, useMemo } from 'react';
+import { useEffect, useMemo, useState } from 'react';
 import type { BranchRow, LogEntry } from '../../shared/api.ts';
 import { errorBody } from '../../shared/errors.ts';
-import { undo } from '../branches/verbs.ts';
-import { Button } from '../shell/controls.tsx';
-import { Icon } from '../shell/icons.tsx';
-import type { IconName } from '../shell/icons.tsx';
-import { plural } from '../shell/numbers.ts';
-import { clock, day, useNow } from '../shell/time.ts';
-import { showToast, useApp } from '../store/app.ts';
+import { hasEnded, showToast, useApp } from '../store/app.ts';
 import { isConnectionLoss, loadLog } from '../store/engine.ts';
+import { Entries } from './entries.tsx';
+import { MomentPane, usePreview } from './preview.tsx';
+import { Scrubber } from './scrubber.tsx';
+import { seqAt, shareOf, useTrack, type Span, type Track } from './track.ts';
 import './history.css';
 
-/** What was done to the branch as a whole, newest first. main shows what was done to any of them. */
+/** What was done to the branch as a whole, and any moment of it. main shows what was done to any branch. */
 export function History({ branch }: { readonly branch: BranchRow }) {
   const log = useApp((app) => app.log);
-  const now = useNow(60_000);
+  // An undo marks an older entry, which no event tells.
+  const undone = log?.[0]?.kind === 'undo' ? log[0].entry : undefined;
   useEffect(() => {
     loadLog().catch((error: unknown) => {
       const { message, hint } = errorBody(error);
       if (!isConnectionLoss(error)) showToast({ tone: 'problem', text: message, hint });
     });
-  }, []);
-  const days = useMemo(() => byDay(log ?? [], branch, now), [log, branch, now]);
+  }, [undone]);
+  const entries = useMemo(() => (log ?? []).filter((entry) => concerns(entry, branch)), [log, branch]);
   if (log === undefined) return <div className="body" aria-busy="true" />;
-  if (days.length === 0) {
+  if (entries.length === 0 && branch.seq === 0) {
     return (
       <section className="blank" aria-label="History">
         <h2>Nothing has happened yet</h2>
@@ -33,80 +32,66 @@ export function History({ branch }: { readonly branch: BranchRow }) {
       </section>
     );
   }
+  // Without its server there is nothing to compare a moment with.
+  if (hasEnded(branch) || branch.state !== 'live') {
+    return (
+      <div className="body hist hist-log">
+        <Entries entries={entries} branch={branch} shownUpTo={undefined} />
+      </div>
+    );
+  }
+  return <Moments branch={branch} entries={entries} />;
+}
+
+function concerns(entry: LogEntry, branch: BranchRow): boolean {
+  return branch.parent === undefined || entry.branch === branch.name || entry.text.includes(branch.name);
+}
+
+function Moments({ branch, entries }: { readonly branch: BranchRow; readonly entries: readonly LogEntry[] }) {
+  const [span, setSpan] = useState<Span>('day');
+  /** Undefined follows the branch: now. */
+  const [chosen, setChosen] = useState<number>();
+  const track = useTrack(branch, span);
+  const last = track === undefined ? branch.seq : Math.max(track.last, branch.seq);
+  const seq = Math.min(chosen ?? last, last);
+  const { preview, error } = usePreview(branch, seq);
+  const time = seq >= last ? undefined : preview?.at.time;
+  const move = (to: number): void => setChosen(to >= last ? undefined : to);
   return (
-    <div className="body log" role="region" aria-label="History" tabIndex={0}>
-      {days.map(({ name, entries }) => (
-        <section key={name} aria-label={name}>
-          <h2 className="day">{name}</h2>
-          <ul>
-            {entries.map((entry) => (
-              <Entry key={entry.entry} entry={entry} log={log} here={branch} />
-            ))}
-          </ul>
-        </section>
-      ))}
+    <div className="body hist" role="region" aria-label="History">
+      {track === undefined ? (
+        <div className="scrub" aria-busy="true" />
+      ) : (
+        <Scrubber
+          branch={branch}
+          track={{ ...track, last }}
+          entries={entries}
+          moment={{ seq, time }}
+          span={span}
+          onSpan={setSpan}
+          onMove={move}
+          onStepEntry={(direction) => {
+            const to = entryStep(track, entries, { seq, time }, direction, last);
+            if (to !== undefined) move(to);
+          }}
+        />
+      )}
+      <Entries entries={entries} branch={branch} shownUpTo={time} />
+      <MomentPane branch={branch} seq={seq} preview={preview} error={error} />
     </div>
   );
 }
 
-const icons: Readonly<Record<string, IconName>> = {
-  fork: 'fork',
-  import: 'import',
-  adopt: 'adopt',
-  undo: 'undo',
-  discard: 'trash',
-  expire: 'buffer-stop',
-  expired: 'buffer-stop',
-  wake: 'undo',
-  keep: 'pin',
-  extend: 'clock',
-  reset: 'refresh',
-};
-
-function Entry({
-  entry,
-  log,
-  here,
-}: {
-  readonly entry: LogEntry;
-  readonly log: readonly LogEntry[];
-  readonly here: BranchRow;
-}) {
-  const undone = entry.undoneBy === undefined ? undefined : log.find((other) => other.entry === entry.undoneBy);
-  return (
-    <li className={entry.undoneBy === undefined ? 'entry' : 'entry void'}>
-      <time dateTime={entry.time}>{clock(entry.time)}</time>
-      <Icon name={icons[entry.kind] ?? 'info'} />
-      <div className="entry-text">
-        <p className="cut" title={entry.text}>
-          <b>{entry.text}</b>
-        </p>
-        <p className="d">
-          {entry.branch === here.name ? null : <span>{entry.branch}</span>}
-          {entry.items === undefined ? null : <span>{plural(entry.items, 'item')}</span>}
-          {entry.actor === undefined ? null : <span className="quiet">by {entry.actor}</span>}
-          {entry.undoneBy === undefined ? null : (
-            <span className="chip">undone{undone === undefined ? '' : ` ${clock(undone.time, 'minute')}`}</span>
-          )}
-        </p>
-      </div>
-      {entry.undoable && entry.undoneBy === undefined ? (
-        <Button icon="undo" onClick={() => void undo(entry)}>
-          Undo<span className="sr"> {entry.text}</span>
-        </Button>
-      ) : null}
-    </li>
-  );
-}
-
-function byDay(log: readonly LogEntry[], branch: BranchRow, now: number) {
-  const days: { name: string; entries: LogEntry[] }[] = [];
-  for (const entry of log) {
-    if (branch.parent !== undefined && entry.branch !== branch.name && !entry.text.includes(branch.name)) continue;
-    const name = day(entry.time, now);
-    const last = days.at(-1);
-    if (last?.name === name) last.entries.push(entry);
-    else days.push({ name, entries: [entry] });
-  }
-  return days;
+/** The last change up to the next entry in a direction. */
+function entryStep(
+  track: Track,
+  entries: readonly LogEntry[],
+  moment: { readonly seq: number; readonly time?: string | undefined },
+  direction: -1 | 1,
+  last: number,
+): number | undefined {
+  const places = entries.map(({ time }) => seqAt(track, shareOf(track, Date.parse(time))) ?? 0).sort((a, b) => a - b);
+  const next =
+    direction === 1 ? places.find((place) => place > moment.seq) : places.filter((place) => place < moment.seq).at(-1);
+  return next ?? (direction === 1 ? last : 0);
 }

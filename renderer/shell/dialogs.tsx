@@ -3,6 +3,8 @@ import { ResetDialog } from '../branches/reset-dialog.tsx';
 import { LogDialog } from '../branches/log-dialog.tsx';
 import { ForkDialog } from '../branches/fork-dialog.tsx';
 import { ActorDialog } from '../connect/actor-dialog.tsx';
+import { RestoreAsDialog } from '../history/restore-as-dialog.tsx';
+import { RestoreDialog, UndoChangesDialog, UndoEntryDialog } from '../history/back-dialogs.tsx';
 import { PlanDialog } from '../review/plan-dialog.tsx';
 import { SettingsDialog } from '../settings/settings-dialog.tsx';
 import { ResetDemoDialog } from '../start/reset-demo-dialog.tsx';
@@ -20,6 +22,14 @@ export function Dialogs() {
       return <ForkDialog from={dialog.from} name={dialog.name} />;
     case 'discard':
       return <DiscardDialog id={dialog.branch} />;
+    case 'restore':
+      return <RestoreDialog id={dialog.branch} seq={dialog.seq} />;
+    case 'restore-as':
+      return <RestoreAsDialog id={dialog.branch} seq={dialog.seq} />;
+    case 'undo':
+      return <UndoEntryDialog entry={dialog.entry} text={dialog.text} />;
+    case 'undo-changes':
+      return <UndoChangesDialog id={dialog.branch} what={dialog.what} />;
     case 'adopt':
       return <PlanDialog id={dialog.branch} />;
     case 'actor':

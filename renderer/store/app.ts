@@ -1,5 +1,5 @@
 import { create } from 'zustand';
-import type { BranchRow, LogEntry, Status } from '../../shared/api.ts';
+import type { BranchRow, Input, LogEntry, Status } from '../../shared/api.ts';
 import type { ConnectionState } from './connection.ts';
 
 export const tabs = ['live', 'review', 'data', 'connect', 'history'] as const;
@@ -10,6 +10,14 @@ export type OpenDialog =
   | { readonly kind: 'fork'; readonly from: string; readonly name?: string }
   | { readonly kind: 'discard'; readonly branch: string }
   | { readonly kind: 'adopt'; readonly branch: string }
+  /** Puts the branch back to a moment, in place. */
+  | { readonly kind: 'restore'; readonly branch: string; readonly seq: number }
+  /** Opens a moment of the branch as a new one. */
+  | { readonly kind: 'restore-as'; readonly branch: string; readonly seq: number }
+  /** Takes an entry of the log back. */
+  | { readonly kind: 'undo'; readonly entry: string; readonly text: string }
+  /** Takes changes back inside the branch. */
+  | { readonly kind: 'undo-changes'; readonly branch: string; readonly what: Input<'changes.undo'>['what'] }
   | { readonly kind: 'actor'; readonly branch: string }
   | { readonly kind: 'settings' }
   | { readonly kind: 'import'; readonly files?: readonly File[] }

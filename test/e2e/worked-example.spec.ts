@@ -72,6 +72,7 @@ test('fork, watch, review, adopt one, meet a conflict, discard', async ({ app })
     await page.getByRole('treeitem', { name: /^main/ }).click();
     await page.getByRole('tab', { name: 'History' }).click();
     await page.getByRole('button', { name: /Undo/ }).first().click();
+    await page.getByRole('dialog', { name: 'Take this back?' }).getByRole('button', { name: 'Undo: 1 change' }).click();
     await expect.poll(() => prices(mainUri)).toEqual({ p1: 49, p2: 85, p3: 19 });
   });
 });

@@ -1,8 +1,11 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { Double, Int32, type Document } from 'mongodb';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { ejson, id } from '../harness/bson.ts';
 import { TestYard } from '../harness/in-process.ts';
-import { contents } from '../harness/round.ts';
+import { seeded, wholeDatabase, writeAtRandom } from '../harness/back-workload.ts';
+import { contents, insertExactly } from '../harness/round.ts';
 
 let yard: TestYard;
 beforeAll(async () => {
@@ -90,4 +93,116 @@ it('MG-14: undoing the first of two agents’ changes keeps the other’s field;
   expect(clash.conflicting.map((each) => [ejson(each.id), each.fields.map(({ path }) => path)])).toEqual([
     ['p2', [['a']]],
   ]);
+});
+
+/** A sandbox with two collections of documents, an index and a validator, in a database of its own. */
+async function workplace(name: string) {
+  const main = await yard.client('main');
+  for (const collection of ['plain', 'other']) {
+    const documents = Array.from({ length: 30 }, (_, n) => ({ _id: n, n: new Int32(n), tag: `t${n % 5}` }));
+    await insertExactly(main, `${name}.${collection}`, documents);
+    await main.db(name).collection(collection).createIndex({ tag: 1, n: -1 }, { name: 'tag_n', sparse: true });
+  }
+  await yard.fork(name, { ttlMs: null });
+  return yard.client(name);
+}
+
+it('MG-15: a session of 2,000 mixed writes is undone as a whole, and the undo undone: both are byte for byte what was', async () => {
+  const client = await workplace('session');
+  const start = await wholeDatabase(client, 'session');
+  const written = await writeAtRandom(client, 'session', 2_000, seeded(15));
+  expect(written).toBeGreaterThanOrEqual(2_000);
+  const end = await wholeDatabase(client, 'session');
+  expect(end).not.toEqual(start);
+  const last = await lastSeq('session');
+  const plan = await yard.call('changes.undo', { branch: 'session', what: { from: 1, to: last } });
+  expect([plan.conflicts, plan.leftOut]).toEqual([0, undefined]);
+  const { entry } = await yard.call('plan.apply', { plan: plan.plan });
+  expect(await wholeDatabase(client, 'session')).toEqual(start);
+  await yard.call('log.undo', { entry: entry! });
+  expect(await wholeDatabase(client, 'session')).toEqual(end);
+});
+
+it('equals at random moments what the branch was there, one restore after the other', async () => {
+  const client = await workplace('moments');
+  const next = seeded(7);
+  const replicas = [];
+  for (let at = 0; at < 5; at += 1) {
+    replicas.push({ seq: await lastSeq('moments'), state: await wholeDatabase(client, 'moments') });
+    await writeAtRandom(client, 'moments', 60, next);
+  }
+  for (const at of [2, 4, 0, 3, 1]) {
+    const { plan } = await restoreTo('moments', replicas[at]!.seq);
+    expect(plan.leftOut).toBeUndefined();
+    expect(await wholeDatabase(client, 'moments')).toEqual(replicas[at]!.state);
+  }
+});
+
+it('a moment inside a transaction is behind all of it', async () => {
+  await yard.fork('transaction', { ttlMs: null });
+  const client = await yard.client('transaction');
+  const sandbox = client.db('shop').collection<Document>('products');
+  const session = client.startSession();
+  session.startTransaction();
+  for (const key of ['p1', 'p2', 'p3']) await sandbox.updateOne(one(key), { $set: { a: 9 } }, { session });
+  await session.commitTransaction();
+  await session.endSession();
+  const whole = await state('transaction');
+  await sandbox.updateOne(one('p1'), { $set: { a: 10 } });
+  expect(await lastSeq('transaction')).toBe(4);
+  const { plan } = await restoreTo('transaction', 2);
+  expect(plan.at.seq).toBe(3);
+  expect(await state('transaction')).toEqual(whole);
+  const { changes } = await yard.call('changes.page', { branch: 'transaction', limit: 1 });
+  const undo = await yard.call('changes.undo', {
+    branch: 'transaction',
+    what: { transaction: changes[0]!.transaction! },
+  });
+  await yard.call('plan.apply', { plan: undo.plan });
+  expect(await sandbox.countDocuments({ a: 1 })).toBe(4);
+});
+
+it('an import is one entry: before it, its documents are gone, whatever became of them since', async () => {
+  await yard.fork('imported', { ttlMs: null });
+  const before = await state('imported');
+  const source = join(yard.data, 'more.json');
+  await writeFile(source, [5, 6, 7].map((n) => JSON.stringify({ _id: `p${n}`, price: n })).join('\n'));
+  await yard.call('transfer.import', { source, into: 'imported', db: 'shop', collection: 'products' });
+  const sandbox = await products('imported');
+  await sandbox.updateOne(one('p5'), { $set: { price: 1 } });
+  await sandbox.deleteOne(one('p6'));
+  const now = await state('imported');
+  const { plan, entry } = await restoreTo('imported', 0);
+  expect(plan.leftOut).toBeUndefined();
+  expect(await state('imported')).toEqual(before);
+  await yard.call('log.undo', { entry: entry! });
+  expect(await state('imported')).toEqual(now);
+});
+
+it('main goes back too, and says what it cannot bring back before anything is changed', async () => {
+  const main = await yard.client('main');
+  const own = main.db('own').collection<Document>('notes');
+  await own.insertMany([
+    { ...one('n1'), text: 'a' },
+    { ...one('n2'), text: 'b' },
+  ]);
+  const then = await contents(main, 'own.notes');
+  const moment = await lastSeq('main');
+  await own.updateMany({}, { $set: { text: 'c' } });
+  await own.deleteOne(one('n2'));
+  await restoreTo('main', moment);
+  expect(await contents(main, 'own.notes')).toEqual(then);
+  expect((await yard.refusal('restore.plan', { branch: 'main', to: { seq: 1_000_000 } })).code).toBe('usage');
+});
+
+it('a plan to restore is stale when the branch moves, and changes nothing', async () => {
+  await yard.fork('stale', { ttlMs: null });
+  const sandbox = await products('stale');
+  await sandbox.updateMany({}, { $set: { a: 5 } });
+  const plan = await yard.call('restore.plan', { branch: 'stale', to: { seq: 0 } });
+  await sandbox.updateOne(one('p2'), { $set: { a: 6 } });
+  const now = await state('stale');
+  const refused = await yard.refusal('plan.apply', { plan: plan.plan });
+  expect(refused).toMatchObject({ code: 'plan_stale', details: { moved: [{ ns: 'shop.products', id: id('p2') }] } });
+  expect(await state('stale')).toEqual(now);
 });

@@ -38,6 +38,50 @@ export async function* importedAfter(home: Home, branchId: string, seq: number):
   for await (const batch of rawFind(home.history, query)) yield batch.map(decodeTouched);
 }
 
+/** Writes within one stretch of time. */
+export interface TrackBar {
+  /** Which stretch, from 0. */
+  readonly index: number;
+  /** Its last change. */
+  readonly seq: number;
+  readonly added: number;
+  readonly modified: number;
+  readonly removed: number;
+  readonly gap: boolean;
+}
+
+const added = ['insert', 'create', 'createIndexes', 'import'];
+const removed = ['delete', 'drop', 'dropDatabase', 'dropIndexes'];
+
+/** How much was written when: the time from `from` to `to` cut into stretches, those with changes, in order. */
+export async function track(
+  home: Home,
+  branchId: string,
+  { from, to, stretches }: { readonly from: Date; readonly to: Date; readonly stretches: number },
+): Promise<TrackBar[]> {
+  const length = Math.max(1, to.getTime() - from.getTime());
+  const at = { $floor: { $multiply: [{ $divide: [{ $subtract: ['$w', from] }, length] }, stretches] } };
+  const when = (test: Document) => ({ $sum: { $cond: [test, 1, 0] } });
+  const bars = await home.history
+    .collection(changesOf(branchId))
+    .aggregate<Omit<TrackBar, 'index' | 'gap'> & { _id: number; gaps: number }>([
+      { $match: { w: { $gte: from, $lte: to } } },
+      {
+        $group: {
+          _id: { $min: [stretches - 1, at] },
+          seq: { $max: '$_id' },
+          added: when({ $in: ['$o', added] }),
+          removed: when({ $in: ['$o', removed] }),
+          modified: when({ $not: [{ $in: ['$o', [...added, ...removed, 'gap']] }] }),
+          gaps: when({ $eq: ['$o', 'gap'] }),
+        },
+      },
+      { $sort: { _id: 1 } },
+    ])
+    .toArray();
+  return bars.map(({ _id, gaps, ...bar }) => ({ index: _id, ...bar, gap: gaps > 0 }));
+}
+
 /** The newest change at a time or before it; looked for from the end. */
 export async function lastMarkAt(
   home: Home,

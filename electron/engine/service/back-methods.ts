@@ -15,6 +15,7 @@ import { Rewind } from '../changes/rewind.ts';
 import { compareSchema } from '../changes/schema.ts';
 import { settleNow } from '../changes/side.ts';
 import { readByKey } from '../changes/touched.ts';
+import { track } from '../home/past.ts';
 import type { PlanRecord } from '../home/plans.ts';
 import { applyStored } from './change-methods.ts';
 import { presentDocument } from './present.ts';
@@ -24,8 +25,17 @@ const defaultTtlMs = 60 * 60_000;
 const pageDefault = 200;
 
 export const backMethods: Methods<
-  'restore.preview' | 'restore.document' | 'restore.plan' | 'restore.branch' | 'changes.undo'
+  'changes.track' | 'restore.preview' | 'restore.document' | 'restore.plan' | 'restore.branch' | 'changes.undo'
 > = {
+  async 'changes.track'({ workspace }, { branch: name, from, stretches }) {
+    const record = await workspace.record(name);
+    const to = new Date();
+    const begin = from === undefined ? record.forkedAt : new Date(from);
+    const bars = await track(workspace.home, record._id, { from: begin, to, stretches });
+    const last = workspace.live.get(record._id)?.capture.seq ?? bars.at(-1)?.seq ?? 0;
+    return { from: begin.toISOString(), to: to.toISOString(), last, bars };
+  },
+
   async 'restore.preview'(context, { branch: name, to, ns, after, limit = pageDefault }) {
     const { restoration, rewind } = await openRestoration(context, name, to);
     const summary = new Map<string, { added: number; modified: number; removed: number }>();

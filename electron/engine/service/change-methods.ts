@@ -5,7 +5,6 @@ import { applyPlan } from '../adopt/apply.ts';
 import { mongoshText } from '../adopt/mongosh.ts';
 import { createPlan } from '../adopt/plan.ts';
 import { createUndoPlan, undoablePlan } from '../adopt/undo.ts';
-import { whileMoving } from '../adopt/while-moving.ts';
 import type { LocalBranch } from '../branches/local-branch.ts';
 import { settleAfterRestart } from '../branches/cut-off.ts';
 import { undoOnBranch } from '../branches/ways-back.ts';
@@ -34,6 +33,7 @@ export const changeMethods: Methods<
   | 'plan.apply'
   | 'plan.adopt'
   | 'log.list'
+  | 'log.undoPlan'
   | 'log.undo'
 > = {
   async 'changes.page'({ workspace, waiters }, input, { signal }) {
@@ -173,11 +173,9 @@ export const changeMethods: Methods<
   },
 
   async 'plan.adopt'(context, { branch, ...selection }, call) {
-    return whileMoving(async () => {
-      const plan = await makePlan(context, branch, selection);
-      if (plan.conflicts > 0) throw mustBeDecided(plan);
-      return applyStored(context, plan, call);
-    });
+    const plan = await makePlan(context, branch, selection);
+    if (plan.conflicts > 0) throw mustBeDecided(plan);
+    return applyStored(context, plan, call);
   },
 
   async 'log.list'({ workspace }, { branch }) {
@@ -192,18 +190,29 @@ export const changeMethods: Methods<
     return entries.map(presentLog);
   },
 
+  async 'log.undoPlan'(context, { entry }) {
+    const plan = await planUndo(context, entry);
+    return {
+      plan: plan._id,
+      items: plan.items,
+      conflicts: plan.conflicts,
+      checks: plan.checks.map((check) => ({ ...check })),
+      ...(plan.leftOut ? { leftOut: [...plan.leftOut] } : {}),
+    };
+  },
+
   async 'log.undo'(context, { entry }, call) {
-    const { workspace } = context;
-    const back = await undoOnBranch(workspace, entry);
+    const back = await undoOnBranch(context.workspace, entry);
     if (back) return { applied: 1, entry: back._id, branch: back.branch };
-    const plan = await undoablePlan(workspace.home, entry);
-    const history = await historyOf(context, plan);
-    return whileMoving(async () => {
-      const back = await createUndoPlan(workspace.home, parentOf(context, plan), history, { entry, plan });
-      return applyStored(context, back, call);
-    });
+    return applyStored(context, await planUndo(context, entry), call);
   },
 };
+
+async function planUndo(context: Context, entry: string): Promise<PlanRecord> {
+  const { home } = context.workspace;
+  const plan = await undoablePlan(home, entry);
+  return createUndoPlan(home, parentOf(context, plan), await historyOf(context, plan), { entry, plan });
+}
 
 function mustBeDecided(plan: PlanRecord): ForkyardError {
   const { branchName: branch, parentName: parent, conflicts, undecided = [] } = plan;

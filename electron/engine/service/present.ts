@@ -108,6 +108,7 @@ export function presentLog(entry: LogRecord): LogEntry {
     ...(entry.undoneBy === undefined ? {} : { undoneBy: entry.undoneBy }),
     text: entry.text,
     undoable: isUndoable(entry),
+    ...(entry.plan === undefined ? {} : { previewable: true }),
   };
 }
 
