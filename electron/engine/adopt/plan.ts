@@ -14,6 +14,7 @@ import { splitNamespace, type Comparison, type TouchedDocument } from '../change
 import type { Home } from '../home/home.ts';
 import { namedConflicts, PlanStore, type PlanItemRecord, type PlanRecord, type Undecided } from '../home/plans.ts';
 import { checkItems } from './checks.ts';
+import { unwritable } from './exact-write.ts';
 import { isNameTaken, planSchema } from './schema-steps.ts';
 import { checkSteps } from './step-checks.ts';
 
@@ -86,7 +87,7 @@ async function finish(
     undecided: undecided.slice(0, namedConflicts),
     bytes: builder.bytes,
     schema: schema.steps,
-    checks: [...left, ...builder.unusedEdits, ...steps.checks, ...documents.checks],
+    checks: [...left, ...builder.unusedEdits, ...builder.hindrances, ...steps.checks, ...documents.checks],
     unvalidated: documents.unvalidated,
     state: 'ready',
     ...(left.length === 0 ? {} : { leftOut: left.map(({ detail }) => detail) }),
@@ -107,6 +108,8 @@ class PlanBuilder {
   readonly undecided: Undecided[] = [];
   /** Edited values that stand at no change. */
   readonly unusedEdits: PlanRecord['checks'][number][] = [];
+  /** Documents that the server has no way to write exactly. */
+  readonly hindrances: PlanRecord['checks'][number][] = [];
   /** Collections of the branch that documents go into and that the parent does not have. */
   readonly missingCollections = new Set<string>();
   /** Where the items of each collection are. */
@@ -233,6 +236,14 @@ class PlanBuilder {
     if (chosen.every((choice) => choice === 'left out')) return undefined;
     const result = this.result(diff, choices);
     const writes = !sameBytes(result, sides.parent);
+    const hindrance = writes ? unwritable({ expect: sides.parent, result }) : undefined;
+    if (hindrance !== undefined) {
+      const text = `${documentName(sides.ns, diff.key)} cannot be written byte for byte: ${hindrance}.`;
+      this.conflicts += 1;
+      if (this.undecided.length < namedConflicts) this.undecided.push({ ns: sides.ns, id: toBase64(diff.key), text });
+      this.hindrances.push({ name: 'exact bytes', ok: false, detail: text });
+      return undefined;
+    }
     if (writes) {
       this.writes += 1;
       this.bytes += (sides.parent?.length ?? 0) + (result?.length ?? 0);

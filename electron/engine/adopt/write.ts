@@ -1,13 +1,21 @@
 import { MongoServerError, type ClientSession, type MongoClient } from 'mongodb';
 import { shellText } from '../../../shared/bson/ejson.ts';
 import { keyText } from '../../../shared/bson/key.ts';
-import { documentValue, sameBytes, toBase64, Type, valueOf, type BsonValue } from '../../../shared/bson/value.ts';
-import { buildArray, buildDocument, elements, field, rawElement } from '../../../shared/bson/walk.ts';
+import { sameBytes, toBase64, type BsonValue } from '../../../shared/bson/value.ts';
+import { field } from '../../../shared/bson/walk.ts';
 import { ForkyardError } from '../../../shared/errors.ts';
 import { splitNamespace } from '../changes/touched.ts';
 import type { PlanItemRecord } from '../home/plans.ts';
 import { driverValue, rawFind, rawWrite, type WriteProblem } from '../mongod/raw.ts';
 import { byNamespace } from './checks.ts';
+import {
+  deleteStatement,
+  hasZeroTime,
+  isReplaceable,
+  unwritable,
+  updateStatement,
+  withoutZeroTimes,
+} from './exact-write.ts';
 
 /** A document that is not what the plan expects. */
 export interface Moved {
@@ -114,16 +122,19 @@ async function writeGroup(
   const deletes: PlanItemRecord[] = [];
   const updates: { item: PlanItemRecord; statement: Uint8Array }[] = [];
   const inserts: PlanItemRecord[] = [];
+  const literals: PlanItemRecord[] = [];
   for (const item of group) {
-    if (!item.result) deletes.push(item);
-    else if (!item.expect) inserts.push(item);
-    else {
-      const way = removeFirst ? 'rewrite' : wayToReplace(ns, item);
-      if (way === 'rewrite') {
-        deletes.push(item);
-        inserts.push(item);
-      } else updates.push({ item, statement: updateStatement(item, way === 'literal') });
+    const why = unwritable(item);
+    if (why !== undefined) throw notWritable(ns, item, why);
+    const { expect, result } = item;
+    const zeroTime = result !== undefined && hasZeroTime(result);
+    if (expect && result && !removeFirst && isReplaceable(expect, result, zeroTime)) {
+      updates.push({ item, statement: updateStatement(item, zeroTime) });
+      continue;
     }
+    if (expect) deletes.push(item);
+    if (result) inserts.push(item);
+    if (zeroTime) literals.push(item);
   }
   const run = async (
     command: 'delete' | 'update' | 'insert',
@@ -156,64 +167,15 @@ async function writeGroup(
   await run(
     'insert',
     'documents',
-    inserts.map(({ result }) => result!),
+    inserts.map(({ result }) => withoutZeroTimes(result!)),
     (index) => inserts[index],
   );
-}
-
-/**
- * A replacement keeps every byte, but for a top-level name that begins with a dollar (an error) and a top-level zero
- * timestamp (the server puts the time there). The first is removed and inserted; the second is set as a literal, which
- * never may hold duplicate names: the server aborts on them (seen on 6.0.5).
- */
-function wayToReplace(ns: string, item: PlanItemRecord): 'replace' | 'rewrite' | 'literal' {
-  const parts = elements(item.result!);
-  const dollar = parts.some(({ name }) => name.startsWith('$') || name === '' || name.includes('.'));
-  const zeroTime = parts.some(
-    ({ value }) => value[0] === Type.Timestamp && value.every((byte, index) => index === 0 || byte === 0),
+  await run(
+    'update',
+    'updates',
+    literals.map((item) => updateStatement(item, true)),
+    (index) => literals[index],
   );
-  const sameId = sameBytes(field(item.expect!, '_id'), field(item.result!, '_id'));
-  if (zeroTime) {
-    if (hasDuplicateNames(documentValue(item.result!)) || hasDuplicateNames(documentValue(item.expect!))) {
-      throw new ForkyardError(
-        'not_writable_exactly',
-        `${shellText(item.key)} of ${ns} holds both a zero timestamp and a field name twice; the server has no way to write it exactly.`,
-        { hint: 'Leave this document out of the selection.' },
-      );
-    }
-    return 'literal';
-  }
-  // An _id that equals another as the server compares (1 and 1.0) is not replaced by it.
-  return dollar || !sameId ? 'rewrite' : 'replace';
-}
-
-function hasDuplicateNames(value: BsonValue): boolean {
-  if (value[0] !== Type.Object && value[0] !== Type.Array) return false;
-  const parts = elements(value.subarray(1));
-  return (
-    new Set(parts.map(({ name }) => name)).size < parts.length || parts.some((part) => hasDuplicateNames(part.value))
-  );
-}
-
-function keyQuery(key: BsonValue): BsonValue {
-  return documentValue(buildDocument([rawElement('_id', documentValue(buildDocument([rawElement('$eq', key)])))]));
-}
-
-function deleteStatement(item: PlanItemRecord): Uint8Array {
-  return buildDocument([rawElement('q', keyQuery(item.key)), rawElement('limit', int32(1))]);
-}
-
-function updateStatement(item: PlanItemRecord, literal: boolean): Uint8Array {
-  const result = documentValue(item.result!);
-  const wrapped = (name: string, value: BsonValue) => documentValue(buildDocument([rawElement(name, value)]));
-  const update = literal
-    ? valueOf(Type.Array, buildArray([wrapped('$replaceWith', wrapped('$literal', result))]))
-    : result;
-  return buildDocument([rawElement('q', keyQuery(item.key)), rawElement('u', update)]);
-}
-
-function int32(value: number): BsonValue {
-  return new Uint8Array([Type.Int32, value & 0xff, 0, 0, 0]);
 }
 
 function refused(ns: string, item: PlanItemRecord | undefined, problem: WriteProblem, removeFirst: boolean): Error {
@@ -230,6 +192,14 @@ function refused(ns: string, item: PlanItemRecord | undefined, problem: WritePro
     hint: 'Leave the document out, or change it in one of the two branches.',
     details: item ? { ns, id: toBase64(item.key) } : { ns },
   });
+}
+
+function notWritable(ns: string, item: PlanItemRecord, why: string): ForkyardError {
+  return new ForkyardError(
+    'not_writable_exactly',
+    `${shellText(item.key)} of ${ns} cannot be written byte for byte: ${why}. Nothing of the plan was applied.`,
+    { hint: 'Leave this document out of the selection.' },
+  );
 }
 
 function notExact(ns: string, item: PlanItemRecord): ForkyardError {

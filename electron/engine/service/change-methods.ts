@@ -5,6 +5,7 @@ import { applyPlan } from '../adopt/apply.ts';
 import { mongoshText } from '../adopt/mongosh.ts';
 import { createPlan } from '../adopt/plan.ts';
 import { createUndoPlan, undoablePlan } from '../adopt/undo.ts';
+import { whileMoving } from '../adopt/while-moving.ts';
 import type { LocalBranch } from '../branches/local-branch.ts';
 import { settleAfterRestart } from '../branches/cut-off.ts';
 import { undoOnBranch } from '../branches/ways-back.ts';
@@ -173,9 +174,11 @@ export const changeMethods: Methods<
   },
 
   async 'plan.adopt'(context, { branch, ...selection }, call) {
-    const plan = await makePlan(context, branch, selection);
-    if (plan.conflicts > 0) throw mustBeDecided(plan);
-    return applyStored(context, plan, call);
+    return whileMoving(async () => {
+      const plan = await makePlan(context, branch, selection);
+      if (plan.conflicts > 0) throw mustBeDecided(plan);
+      return applyStored(context, plan, call);
+    });
   },
 
   async 'log.list'({ workspace }, { branch }) {
@@ -204,7 +207,7 @@ export const changeMethods: Methods<
   async 'log.undo'(context, { entry }, call) {
     const back = await undoOnBranch(context.workspace, entry);
     if (back) return { applied: 1, entry: back._id, branch: back.branch };
-    return applyStored(context, await planUndo(context, entry), call);
+    return whileMoving(async () => applyStored(context, await planUndo(context, entry), call));
   },
 };
 
