@@ -136,6 +136,8 @@ export const SchemaChange = z.object({
   parent: Bson.optional(),
   branch: Bson.optional(),
   conflict: z.boolean(),
+  /** Documents of a dropped collection that the parent changed since, by `_id`: at most 100. */
+  edited: z.array(Bson).optional(),
 });
 export type SchemaChange = z.infer<typeof SchemaChange>;
 

@@ -38,8 +38,8 @@ export function diffJson({ branch, parent, complete, gaps, summary, schema, docu
   };
 }
 
-function schemaJson({ type, kind, ns, name, documents, conflict, ...sides }: SchemaChange): unknown {
-  return { type, kind, ns, name, documents, ...sidesJson(sides), conflict };
+function schemaJson({ type, kind, ns, name, documents, conflict, edited, ...sides }: SchemaChange): unknown {
+  return { type, kind, ns, name, documents, ...sidesJson(sides), conflict, edited: edited?.map(ejson) };
 }
 
 export function documentJson({ ns, id, kind, conflict, fields }: DocumentChange): unknown {

@@ -23,34 +23,6 @@ async function sides(name: string, prepare: (db: Db) => Promise<unknown>): Promi
 }
 const diff = (branch: string) => yard.call('diff.get', { branch });
 
-it('a collection written anew by $out is told, left to its parent, and holds nothing else up', async () => {
-  const { main, sandbox } = await sides('out', (db) => db.collection('totals').insertOne({ ...one(1), v: 'old' }));
-  await sandbox
-    .collection('totals')
-    .aggregate([{ $set: { v: 'new' } }, { $out: 'totals' }])
-    .toArray();
-  await sandbox.collection('other').insertOne(one(1));
-  const { checks, items, conflicts } = await yard.call('plan.create', { branch: 'out' });
-  expect({ items, conflicts }).toEqual({ items: 2, conflicts: 0 });
-  expect(checks.filter(({ ok }) => !ok).map(({ detail }) => detail)).toEqual([
-    expect.stringContaining('new collection out.totals'),
-    expect.stringContaining('dropped collection out.totals'),
-    expect.stringContaining('1 document of out.totals is shown but not carried over'),
-  ]);
-  expect((await yard.call('plan.adopt', { branch: 'out' })).applied).toBe(2);
-  expect(await main.collection('totals').find().toArray()).toEqual([{ _id: 1, v: 'old' }]);
-  expect(await main.collection('other').countDocuments()).toBe(1);
-  expect((await diff('out')).summary.map(({ ns, added }) => ({ ns, added }))).toEqual([{ ns: 'out.totals', added: 1 }]);
-});
-
-it('a collection in place of a view of that name is told, and does not stop an adoption', async () => {
-  const { main, sandbox } = await sides('swap', (db) => db.createCollection('seen', { viewOn: 'any', pipeline: [] }));
-  await sandbox.collection('seen').drop();
-  await sandbox.collection('seen').insertOne(one(1));
-  expect(await yard.call('plan.adopt', { branch: 'swap' })).toMatchObject({ applied: 0 });
-  expect((await catalogOf(main)).find(({ name }) => name === 'seen')?.type).toBe('view');
-});
-
 it('documents of a capped collection are told and not carried over; the rest is', async () => {
   const { main, sandbox } = await sides('capped', (db) => db.createCollection('ring', { capped: true, size: 10_000 }));
   await sandbox.collection('ring').insertOne(one(1));
@@ -72,16 +44,6 @@ it('documents of a collection that was converted to capped, or cloned as one, ar
     { ns: 'converted.a', added: 2 },
     { ns: 'converted.b', added: 2 },
   ]);
-});
-
-it('CS-18: a new time-series collection never becomes a view of nothing in main', async () => {
-  const { main, sandbox } = await sides('series', (db) => db.collection('any').insertOne(one(1)));
-  await sandbox.createCollection('readings', { timeseries: { timeField: 't' } });
-  await sandbox.collection('readings').insertOne({ t: new Date(), x: 1 });
-  const before = await catalogOf(main);
-  expect((await diff('series')).complete).toBe(false);
-  expect(await yard.call('plan.adopt', { branch: 'series' })).toEqual({ applied: 0 });
-  expect(await catalogOf(main)).toEqual(before);
 });
 
 it('CS-17: a changed view is adopted, undone, and adopted again by undoing that', async () => {
@@ -172,7 +134,9 @@ it('a stored function is shown like any document, and told to stay where it is',
   expect(checks.map(({ detail }) => detail)).toContainEqual(
     expect.stringContaining('1 document of functions.system.js'),
   );
-  expect(await yard.call('plan.adopt', { branch: 'functions' })).toEqual({ applied: 0 });
+  const { applied, leftOut } = await yard.call('plan.adopt', { branch: 'functions' });
+  expect(applied).toBe(0);
+  expect(leftOut?.join(' ')).toContain('1 document of functions.system.js');
   expect(await main.collection('system.js').countDocuments()).toBe(0);
 });
 

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { MongoServerError, type ClientSession } from 'mongodb';
 import { documentValue, toBase64 } from '../../../shared/bson/value.ts';
 import { ForkyardError } from '../../../shared/errors.ts';
+import { dropAgreement, storeAgreement } from '../changes/agreed.ts';
 import { readCatalog } from '../changes/catalog.ts';
 import type { Side } from '../changes/side.ts';
 import type { History } from '../home/history.ts';
@@ -9,7 +10,8 @@ import type { Home } from '../home/home.ts';
 import { PlanStore, reverse, type PlanItemRecord, type PlanRecord } from '../home/plans.ts';
 import type { LogRecord } from '../home/records.ts';
 import { isUnreachable } from '../mongod/unreachable.ts';
-import { applySchema, checkSchema, revertSchema } from './schema-apply.ts';
+import { SchemaRun } from './schema-apply.ts';
+import { namespacesOf } from './schema-steps.ts';
 import { asItWas, checkItems, OrderMatters, StalePlan, writeItems, type Moved, type WriteOptions } from './write.ts';
 
 export interface ApplyContext {
@@ -44,30 +46,18 @@ export async function applyPlan(context: ApplyContext, plan: PlanRecord): Promis
   const startSeq = context.parent.capture.seq;
   const started = await store.plans.updateOne(
     { _id: plan._id, state: 'ready' },
-    { $set: { state: 'applying', startSeq, transactions: [] } },
+    { $set: { state: 'applying', startSeq, transactions: [], schemaAt: 0 } },
   );
   if (started.modifiedCount === 0) throw notReady({ ...plan, state: 'applying' });
   const session = context.parent.client.startSession();
   const endWork = context.parent.capture.beginWork({
     session: sessionId(session),
-    namespaces: new Set(plan.schema.map(({ ns }) => ns)),
+    namespaces: namespacesOf(plan),
   });
+  const schema = new SchemaRun(context.home, context.parent, { ...plan, schemaAt: 0 });
   try {
-    // What an adoption created last is taken away first, and the other way round.
-    if (plan.schemaLast) {
-      await checkSchema(context.parent, plan.schema);
-      const written = await applyDocuments(context, store, plan, session);
-      await applySchema(context.parent, plan.schema).catch(async (error: unknown) => {
-        await takeBack(context, store, plan, session, written, error);
-        throw error;
-      });
-    } else {
-      await applySchema(context.parent, plan.schema);
-      await applyDocuments(context, store, plan, session).catch(async (error: unknown) => {
-        await revertSchema(context.parent, plan.schema);
-        throw error;
-      });
-    }
+    await schema.check();
+    await applyWhole(context, store, plan, session, schema);
   } catch (error) {
     // Whether the last transaction was committed is not known: the plan stays as it is until that is settled.
     if (isUnreachable(error)) throw error;
@@ -81,7 +71,33 @@ export async function applyPlan(context: ApplyContext, plan: PlanRecord): Promis
     endWork();
     await session.endSession();
   }
-  return finishPlan(context, store, plan);
+  const applied = await finishPlan(context, store, plan);
+  await schema.end();
+  return applied;
+}
+
+/** What documents need, the documents, what needs them: all of it, or none. */
+async function applyWhole(
+  context: ApplyContext,
+  store: PlanStore,
+  plan: PlanRecord,
+  session: ClientSession,
+  schema: SchemaRun,
+): Promise<void> {
+  let written: readonly Piece[] = [];
+  try {
+    await schema.forward(plan.documentsAt);
+    written = await applyDocuments(context, store, plan, session);
+    await schema.forward();
+  } catch (error) {
+    // From a server that went away nothing can be taken back now: the plan is settled when it runs again.
+    if (error instanceof PartlyApplied || isUnreachable(error)) throw error;
+    await takeBack(context, store, plan, session, written, error);
+    await schema.back().catch(() => {
+      throw new PartlyApplied(context.parent, error);
+    });
+    throw error;
+  }
 }
 
 /** A stretch of a plan's items that one transaction writes: `from <= index < to`. */
@@ -253,6 +269,11 @@ export async function finishPlan(
     for await (const items of store.items(plan)) {
       await history.moveBases(items.flatMap(({ touched }) => (touched ? [{ id: touched.id, base: touched.to }] : [])));
     }
+  }
+  if (plan.agreement) {
+    const { parts, back } = plan.agreement;
+    if (back === undefined) await storeAgreement(home, plan.branchId, { plan: plan._id, parts });
+    else await dropAgreement(home, plan.branchId, back);
   }
   const entry = `${plan.kind}-${randomBytes(4).toString('hex')}`;
   const record: LogRecord = {

@@ -3,13 +3,14 @@ import { sameBytes } from '../../../shared/bson/value.ts';
 import { field } from '../../../shared/bson/walk.ts';
 import type { Catalog } from '../changes/catalog.ts';
 import type { BackDocument, LeftOut } from '../changes/rewind.ts';
-import { Selection } from '../changes/selection.ts';
 import type { Side } from '../changes/side.ts';
 import { splitNamespace, uuidText, type Comparison } from '../changes/touched.ts';
 import type { Home } from '../home/home.ts';
 import { namedConflicts, PlanStore, type PlanItemRecord, type PlanRecord } from '../home/plans.ts';
 import { checkItems } from './checks.ts';
-import { planSchema, type SchemaPlan } from './schema-steps.ts';
+import { ChosenSchema } from './schema-plan.ts';
+import { countItems } from './schema-steps.ts';
+import { StepPlan } from './step-plan.ts';
 
 /** What a plan that goes back inside one branch is made of. */
 export interface WayBack {
@@ -41,7 +42,8 @@ export async function storeWayBack(home: Home, way: WayBack): Promise<PlanRecord
 
 async function build(home: Home, store: PlanStore, id: string, way: WayBack): Promise<PlanRecord> {
   const { side } = way;
-  const schema = schemaBack(way);
+  const chosen = ChosenSchema.ofWayBack(comparisonOf(way));
+  const schema = new StepPlan(comparisonOf(way), chosen, id, new Set());
   const items = new Items(store, id, way, schema);
   for await (const page of way.documents) await items.add(page);
   const trial = { home, store, planId: id, comparison: comparisonOf(way), ranges: items.ranges };
@@ -56,17 +58,18 @@ async function build(home: Home, store: PlanStore, id: string, way: WayBack): Pr
     parentId: side.record._id,
     parentName: side.record.name,
     createdAt: new Date(),
-    items: items.count + schema.steps.length,
-    conflicts: way.conflicts() + schema.conflicts + found.refused.size,
+    items: items.count + countItems(schema.steps),
+    conflicts: way.conflicts() + chosen.undecided.length + found.refused.size,
     undecided: [...found.refused.values()].slice(0, namedConflicts),
     bytes: items.bytes,
     schema: schema.steps,
+    documentsAt: schema.documentsAt,
     checks: [],
     state: 'ready',
   };
   const left = [
     ...way.leftOut().map(({ name, detail }) => ({ name, ok: false, detail })),
-    ...schema.checks,
+    ...schema.left,
     ...items.leftOut(),
   ];
   const checks = [...left, ...found.checks];
@@ -76,10 +79,9 @@ async function build(home: Home, store: PlanStore, id: string, way: WayBack): Pr
   return checked;
 }
 
-/** Schema commands that lead from what is there to what is to be. */
-export function schemaBack(way: Pick<WayBack, 'side' | 'base' | 'now' | 'then'>): SchemaPlan {
-  const { name } = way.side.record;
-  return planSchema(comparisonOf(way), new Selection({}, name, name), new Set());
+/** Schema commands that lead from what is there to what is to be, and those that cannot. */
+export function schemaBack(way: Pick<WayBack, 'side' | 'base' | 'now' | 'then'>): Pick<StepPlan, 'steps' | 'left'> {
+  return new StepPlan(comparisonOf(way), ChosenSchema.ofWayBack(comparisonOf(way)), 'preview', new Set());
 }
 
 function comparisonOf({ side, base, now, then }: Pick<WayBack, 'side' | 'base' | 'now' | 'then'>): Comparison {
@@ -95,11 +97,11 @@ class Items {
   private readonly store: PlanStore;
   private readonly plan: string;
   private readonly way: WayBack;
-  private readonly schema: SchemaPlan;
+  private readonly schema: StepPlan;
   /** Documents that cannot be written, by collection and why. */
   private readonly left = new Map<string, { count: number; readonly ns: string; readonly why: string }>();
 
-  constructor(store: PlanStore, plan: string, way: WayBack, schema: SchemaPlan) {
+  constructor(store: PlanStore, plan: string, way: WayBack, schema: StepPlan) {
     this.store = store;
     this.plan = plan;
     this.way = way;
@@ -110,7 +112,8 @@ class Items {
     const items: PlanItemRecord[] = [];
     for (const document of page) {
       const { key, then: result, now: expect } = document;
-      if (sameBytes(result, expect)) continue;
+      // It goes with its collection.
+      if (sameBytes(result, expect) || this.schema.drops(uuidText(document.uuid))) continue;
       const ns = this.place(document);
       const why = this.obstacle(document, ns);
       if (why !== undefined) {
@@ -145,11 +148,10 @@ class Items {
     }));
   }
 
-  /** Schema commands run first: a collection that gets its former name back is found under that. */
+  /** Renames come first: a collection that gets its former name back is found under that. */
   private place({ uuid, ns }: BackDocument): string {
-    const before = this.way.then.byUuid.get(uuidText(uuid))?.ns;
-    if (before === undefined || before === ns) return ns;
-    return this.schema.steps.some((step) => step.ns === before) ? before : ns;
+    const there = this.way.now.byUuid.get(uuidText(uuid));
+    return there ? this.schema.nameFor(there.ns) : ns;
   }
 
   /** Why a document cannot be written, if so. */
@@ -159,9 +161,7 @@ class Items {
     if (collection && field(collection.options, 'capped')?.[1] === 1)
       return 'a capped collection takes no part in transactions';
     if (splitNamespace(ns)[1] === 'system.js') return 'the server takes no stored function in a transaction';
-    const made = this.schema.steps.some(
-      (step) => step.ns === ns && step.type === 'collection' && step.after !== undefined,
-    );
+    const made = this.schema.makes(uuidText(uuid));
     return there || made ? undefined : 'its collection cannot be made again';
   }
 }

@@ -5,6 +5,7 @@ import type { CollectionSchema } from '../changes/catalog.ts';
 import { readByKey, type Comparison } from '../changes/touched.ts';
 import type { Home } from '../home/home.ts';
 import type { PlanItemRecord, PlanRecord, PlanStore, SchemaStep, Undecided } from '../home/plans.ts';
+import { nameBefore } from './schema-steps.ts';
 import { UniqueTrial, type Clash, type ItemSource } from './unique-clashes.ts';
 import { uniqueIndex, type UniqueIndex } from './unique-keys.ts';
 import { refusedItems } from './validators.ts';
@@ -103,7 +104,8 @@ function collectionAfter(
   ns: string,
   steps: readonly SchemaStep[],
 ): After | undefined {
-  const there: CollectionSchema | undefined = parentCatalog.byNamespace.get(ns);
+  const before = nameBefore(steps, ns);
+  const there: CollectionSchema | undefined = before === undefined ? undefined : parentCatalog.byNamespace.get(before);
   const collection = there ?? branchCatalog.byNamespace.get(ns);
   if (collection?.kind !== 'collection') return undefined;
   const specs = new Map(collection.indexes);
@@ -117,8 +119,10 @@ function collectionAfter(
       else specs.delete(step.name);
     }
   }
-  const indexes = [...specs].flatMap(([name, spec]) => {
-    const index = uniqueIndex(ns, name, spec);
+  // Of one that the plan makes in the place of another, what has its name now tells nothing.
+  const isReplaced = before === undefined && parentCatalog.byNamespace.has(ns);
+  const indexes = (isReplaced ? [] : [...specs]).flatMap(([name, spec]) => {
+    const index = uniqueIndex(before ?? ns, name, spec);
     return index ? [{ index, indexed: sameBytes(there?.indexes.get(name), spec) }] : [];
   });
   return indexes.length === 0 && !validation ? undefined : { indexes, validation };

@@ -59,7 +59,7 @@ export function deleteStatement(item: PlanItemRecord): Uint8Array {
 }
 
 /** @param literal set by a pipeline, not as a replacement */
-export function updateStatement(item: PlanItemRecord, literal: boolean): Uint8Array {
+export function updateStatement(item: Pick<PlanItemRecord, 'key' | 'result'>, literal: boolean): Uint8Array {
   const result = documentValue(item.result!);
   const wrapped = (name: string, value: BsonValue) => documentValue(buildDocument([rawElement(name, value)]));
   const update = literal

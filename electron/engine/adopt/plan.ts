@@ -12,11 +12,22 @@ import { Selection, type SelectionInput } from '../changes/selection.ts';
 import type { Side } from '../changes/side.ts';
 import { splitNamespace, type Comparison, type TouchedDocument } from '../changes/touched.ts';
 import type { Home } from '../home/home.ts';
-import { namedConflicts, PlanStore, type PlanItemRecord, type PlanRecord, type Undecided } from '../home/plans.ts';
+import { KeptDocuments } from '../home/kept.ts';
+import {
+  namedConflicts,
+  PlanStore,
+  type PlanItemRecord,
+  type PlanRecord,
+  type SchemaStep,
+  type Undecided,
+} from '../home/plans.ts';
+import { rawFind } from '../mongod/raw.ts';
 import { checkItems } from './checks.ts';
 import { unwritable } from './exact-write.ts';
-import { isNameTaken, planSchema } from './schema-steps.ts';
+import { ChosenSchema } from './schema-plan.ts';
+import { countItems } from './schema-steps.ts';
 import { checkSteps } from './step-checks.ts';
+import { isBrought, StepPlan } from './step-plan.ts';
 
 /**
  * Chooses a change set for adoption and stores it with the exact bytes each document must have before and will have
@@ -37,7 +48,8 @@ export async function createPlan(home: Home, branch: Side, parent: Side, input: 
   }
   const store = new PlanStore(home);
   const id = `plan-${randomBytes(6).toString('hex')}`;
-  const builder = new PlanBuilder(store, id, selection, comparison);
+  const chosen = await ChosenSchema.of(comparison, selection);
+  const builder = new PlanBuilder(store, id, selection, comparison, new StepPlan(comparison, chosen, id, new Set()));
   try {
     for await (const page of comparedPages(comparison, selection)) await builder.add(page);
     return await finish(home, comparison, input, builder);
@@ -59,18 +71,23 @@ async function finish(
     new Selection({ ...input, except: [...(input.except ?? []), ...except] }, branch.record.name, parent.record.name);
   const selection = select();
   const trial = { home, store, planId: builder.id, comparison, ranges: builder.ranges };
-  let schema = planSchema(comparison, selection, builder.missingCollections);
-  const steps = await checkSteps(trial, schema.steps, selection);
-  const { length: refusedSteps } = steps.refused;
-  if (refusedSteps > 0) {
-    const without = select(steps.refused.map(({ target }) => target));
-    schema = planSchema(comparison, without, builder.missingCollections);
+  // Once more, now that it is known which collections the documents need.
+  const planned = (chosen: ChosenSchema) => new StepPlan(comparison, chosen, builder.id, builder.missingCollections);
+  let chosen = await ChosenSchema.of(comparison, selection);
+  let schema = planned(chosen);
+  const found = await checkSteps(trial, schema.steps, selection);
+  if (found.refused.length > 0) {
+    chosen = await ChosenSchema.of(comparison, select(found.refused.map(({ target }) => target)));
+    schema = planned(chosen);
   }
   const documents = await checkItems(trial, schema.steps);
   await builder.leaveOut(documents.refused);
-  const left = [...schema.checks, ...builder.leftOut()];
+  const steps = await withContents(home, comparison, builder.id, schema.steps);
+  const parts = chosen.agreed(schema.carried);
+  const left = [...schema.left, ...measurementsLeft(steps), ...builder.leftOut()];
   const undecided = [
-    ...steps.refused.map((each) => each.undecided),
+    ...chosen.conflicts(comparison),
+    ...found.refused.map((each) => each.undecided),
     ...documents.refused.values(),
     ...builder.undecided,
   ];
@@ -82,18 +99,52 @@ async function finish(
     parentId: parent.record._id,
     parentName: parent.record.name,
     createdAt: new Date(),
-    items: builder.writes + schema.steps.length,
-    conflicts: builder.conflicts + schema.conflicts + refusedSteps + documents.refused.size,
+    items: builder.writes + countItems(steps),
+    conflicts: builder.conflicts + chosen.undecided.length + found.refused.length + documents.refused.size,
     undecided: undecided.slice(0, namedConflicts),
     bytes: builder.bytes,
-    schema: schema.steps,
-    checks: [...left, ...builder.unusedEdits, ...builder.hindrances, ...steps.checks, ...documents.checks],
+    schema: steps,
+    documentsAt: schema.documentsAt,
+    ...(parts.length === 0 ? {} : { agreement: { parts } }),
+    checks: [...left, ...builder.unusedEdits, ...builder.hindrances, ...found.checks, ...documents.checks],
     unvalidated: documents.unvalidated,
     state: 'ready',
     ...(left.length === 0 ? {} : { leftOut: left.map(({ detail }) => detail) }),
   };
   await store.plans.insertOne(plan);
   return plan;
+}
+
+/** Keeps, with the plan, what comes with the collections that it makes whole. */
+async function withContents(
+  home: Home,
+  { branch }: Comparison,
+  plan: string,
+  steps: readonly SchemaStep[],
+): Promise<SchemaStep[]> {
+  const whole: SchemaStep[] = [];
+  for (const [index, step] of steps.entries()) {
+    if (!isBrought(step)) {
+      whole.push(step);
+      continue;
+    }
+    const [db, collection] = splitNamespace(step.ns);
+    const contents = rawFind(branch.client.db(db), { collection, filter: {}, hint: { $natural: 1 } });
+    const kept = await new KeptDocuments(home, plan, index).write(contents);
+    whole.push({ ...step, kept: { plan, step: index, ...kept } });
+  }
+  return whole;
+}
+
+/** A time-series collection is made, and what it holds is not told one by one. */
+function measurementsLeft(steps: readonly SchemaStep[]): PlanRecord['checks'] {
+  return steps
+    .filter(({ type, uuid, after, before }) => type === 'collection' && uuid === undefined && after && !before)
+    .map(({ ns }) => ({
+      name: 'documents',
+      ok: false,
+      detail: `The measurements of ${ns} are not carried over by an adoption: changes of a time-series collection are not captured one by one. Copy them by hand.`,
+    }));
 }
 
 /** What becomes of each change of one document. */
@@ -118,14 +169,16 @@ class PlanBuilder {
   private readonly store: PlanStore;
   private readonly selection: Selection;
   private readonly comparison: Comparison;
+  private readonly schema: StepPlan;
   /** Documents that an adoption does not carry over, by collection, with why. */
   private readonly left = new Map<string, { count: number; readonly why: string }>();
 
-  constructor(store: PlanStore, id: string, selection: Selection, comparison: Comparison) {
+  constructor(store: PlanStore, id: string, selection: Selection, comparison: Comparison, schema: StepPlan) {
     this.store = store;
     this.id = id;
     this.selection = selection;
     this.comparison = comparison;
+    this.schema = schema;
   }
 
   leftOut(): PlanRecord['checks'] {
@@ -142,8 +195,8 @@ class PlanBuilder {
     const into = parentNs === undefined ? branchCatalog.byNamespace.get(ns) : parentCatalog.byNamespace.get(parentNs);
     if (into && field(into.options, 'capped')?.[1] === 1) return 'a capped collection takes no part in transactions';
     if (splitNamespace(ns)[1] === 'system.js') return 'the server takes no stored function in a transaction';
-    if (parentNs === undefined && isNameTaken(this.comparison, ns)) {
-      return `it was made anew, and ${parent.record.name} still holds the one that was dropped`;
+    if (parentNs === undefined && this.schema.isTaken(ns)) {
+      return `${parent.record.name} has something else of that name`;
     }
     return undefined;
   }
@@ -221,7 +274,8 @@ class PlanBuilder {
       const detail = `The edited value for ${documentName(sides.ns, diff.key)}${at} stands at no change and is not used.`;
       this.unusedEdits.push({ name: 'edited value', ok: false, detail });
     }
-    const why = chosen.every((choice) => choice === 'left out') ? undefined : this.obstacle(sides);
+    const comes = sides.parentNs === undefined && this.schema.brings(sides.ns);
+    const why = comes || chosen.every((choice) => choice === 'left out') ? undefined : this.obstacle(sides);
     if (why !== undefined) {
       const left = this.left.get(sides.ns);
       if (left) left.count += 1;
@@ -235,7 +289,8 @@ class PlanBuilder {
     }
     if (chosen.every((choice) => choice === 'left out')) return undefined;
     const result = this.result(diff, choices);
-    const writes = !sameBytes(result, sides.parent);
+    // What comes with its collection is not written once more.
+    const writes = !comes && !sameBytes(result, sides.parent);
     const hindrance = writes ? unwritable({ expect: sides.parent, result }) : undefined;
     if (hindrance !== undefined) {
       const text = `${documentName(sides.ns, diff.key)} cannot be written byte for byte: ${hindrance}.`;
@@ -251,7 +306,7 @@ class PlanBuilder {
     }
     const item = {
       index: this.index,
-      ns: sides.parentNs ?? sides.ns,
+      ns: sides.parentNs === undefined ? sides.ns : this.schema.nameFor(sides.parentNs),
       key: diff.key,
       expect: sides.parent,
       result,

@@ -3,7 +3,7 @@ import type { History } from '../home/history.ts';
 import type { Home } from '../home/home.ts';
 import { PlanStore, reverse, type PlanItemRecord, type PlanRecord } from '../home/plans.ts';
 import { finishPlan } from './apply.ts';
-import { resumeSchema, revertSchema } from './schema-apply.ts';
+import { SchemaRun } from './schema-apply.ts';
 import { asItWas, writeItems } from './write.ts';
 
 export interface Recovered {
@@ -34,26 +34,38 @@ export async function recoverPlan(
     for await (const batch of store.items(plan, from, to))
       for (const item of batch) if (item.writes) covered.add(item.index);
   }
-  if (writes === covered.size && (writes > 0 || plan.schemaLast === true)) {
-    const whole =
-      !plan.schemaLast ||
-      (await resumeSchema(parent, plan.schema).then(
-        () => true,
-        () => false,
-      ));
-    if (whole) {
-      await finishPlan({ home, history }, store, plan);
-      return { plan: plan._id, outcome: 'applied' };
-    }
+  const schema = new SchemaRun(home, parent, plan);
+  const at = plan.schemaAt ?? 0;
+  // Without a document to write, the step that was begun tells how far it was.
+  const written = writes === covered.size && (writes > 0 || (at > 0 && at >= (plan.documentsAt ?? plan.schema.length)));
+  const whole =
+    written &&
+    (await schema.forward().then(
+      () => true,
+      () => false,
+    ));
+  if (whole) {
+    await finishPlan({ home, history }, store, plan);
+    await schema.end();
+    return { plan: plan._id, outcome: 'applied' };
   }
   let outcome: Recovered['outcome'] = 'not applied';
   for (const { from, to } of [...committed].reverse()) {
     if (!(await takeBackRange(store, plan, parent, from, to))) outcome = 'partly applied';
   }
-  if (!plan.schemaLast) await revertSchema(parent, plan.schema);
+  await schema.back().catch(() => (outcome = 'partly applied'));
   const state = outcome === 'not applied' ? 'ready' : 'partly';
   await store.plans.updateOne({ _id: plan._id }, { $set: { state } });
   return { plan: plan._id, outcome };
+}
+
+/** Drops what a plan that went through had set aside, where the engine died before it did. */
+export async function dropAsides(home: Home, parents: ReadonlyMap<string, Side>): Promise<void> {
+  const { plans } = new PlanStore(home);
+  for (const plan of await plans.find({ asides: true, state: 'applied' }).toArray()) {
+    const parent = parents.get(plan.parentId);
+    if (parent) await new SchemaRun(home, parent, plan).end();
+  }
 }
 
 async function countWrites(store: PlanStore, plan: PlanRecord): Promise<number> {

@@ -1,128 +1,174 @@
 import type { Document } from 'mongodb';
 import { parseEjson } from '../../../shared/bson/ejson.ts';
-import { documentValue, fromBase64, sameBytes } from '../../../shared/bson/value.ts';
 import { ForkyardError } from '../../../shared/errors.ts';
-import { readCatalog, type Catalog } from '../changes/catalog.ts';
+import { readCatalog } from '../changes/catalog.ts';
+import { setPart } from '../changes/definition.ts';
 import type { Side } from '../changes/side.ts';
 import { splitNamespace } from '../changes/touched.ts';
-import type { SchemaStep } from '../home/plans.ts';
+import type { Home } from '../home/home.ts';
+import { PlanStore, type PlanRecord, type SchemaStep } from '../home/plans.ts';
 import { driverValue } from '../mongod/raw.ts';
+import { isUnreachable } from '../mongod/unreachable.ts';
+import { AsideCollection } from './aside.ts';
+import { isAt, partAfter } from './schema-steps.ts';
 import { StalePlan } from './write.ts';
 
 /**
- * Looks at the parent before anything is written.
- * @throws StalePlan naming the collections that are not as a step expects them
+ * The schema steps of one plan, run in order. Which step is being run is written down before it is, so that an engine that
+ * died in one knows where to go on or back: the steps before it are done, those behind it are not, and what became of the
+ * one itself the catalog tells.
  */
-export async function checkSchema(parent: Side, steps: readonly SchemaStep[]): Promise<void> {
-  if (steps.length === 0) return;
-  const catalog = await readCatalog(parent.client);
-  const moved = steps.filter((step) => !isAt(step, step.before, catalog) && !isCreatedHere(step, steps));
-  if (moved.length > 0) throw new StalePlan([...new Set(moved.map(({ ns }) => ns))].map((ns) => ({ ns })));
-}
+export class SchemaRun {
+  private readonly home: Home;
+  private readonly parent: Side;
+  private readonly plan: PlanRecord;
+  private readonly steps: SchemaStep[];
+  private at: number;
 
-/**
- * Runs schema steps in order, each only where the parent is as the step expects it.
- * @throws StalePlan naming what moved, ForkyardError `write_refused`; steps already run are taken back.
- */
-export async function applySchema(parent: Side, steps: readonly SchemaStep[]): Promise<void> {
-  await checkSchema(parent, steps);
-  const done: SchemaStep[] = [];
-  try {
-    for (const step of steps) {
-      await run(parent, step, step.command);
-      done.push(step);
-    }
-  } catch (error) {
-    await revertSchema(parent, done);
-    throw error;
+  constructor(home: Home, parent: Side, plan: PlanRecord) {
+    this.home = home;
+    this.parent = parent;
+    this.plan = plan;
+    this.steps = [...plan.schema];
+    this.at = plan.schemaAt ?? 0;
   }
-}
 
-/**
- * Goes on with steps that an engine which died had begun: those whose outcome is there are done.
- * @throws StalePlan, ForkyardError `write_refused`
- */
-export async function resumeSchema(parent: Side, steps: readonly SchemaStep[]): Promise<void> {
-  const catalog = await readCatalog(parent.client);
-  await applySchema(
-    parent,
-    steps.filter((step) => !isAt(step, step.after, catalog)),
-  );
-}
+  /**
+   * Looks at the parent before anything is written.
+   * @throws StalePlan naming the collections that are not as the steps expect them
+   */
+  async check(): Promise<void> {
+    if (this.steps.length === 0) return;
+    const model = new Map((await readCatalog(this.parent.client)).byNamespace);
+    const moved = new Set<string>();
+    for (const step of this.steps) {
+      if (!isAt(step, 'before', model)) moved.add(step.ns);
+      setPart(model, partAfter(step));
+    }
+    if (moved.size > 0) throw new StalePlan([...moved].map((ns) => ({ ns })));
+  }
 
-/** Takes back what of these steps has been done, last first. A created collection that holds documents by now stays. */
-export async function revertSchema(parent: Side, steps: readonly SchemaStep[]): Promise<void> {
-  for (const step of [...steps].reverse()) {
-    const catalog = await readCatalog(parent.client);
-    if (!isAt(step, step.after, catalog)) continue;
-    if (step.type === 'collection' && step.after !== undefined && !(await isEmpty(parent, step.ns))) continue;
-    await run(parent, step, step.inverse);
+  /**
+   * Runs the steps up to `end`.
+   * @throws StalePlan naming what moved, ForkyardError `write_refused`; what was done is for {@link back}
+   */
+  async forward(end = this.steps.length): Promise<void> {
+    while (this.at < end) {
+      await this.note();
+      const step = this.steps[this.at]!;
+      if (!(await this.isDone(step))) await this.run(step, this.at);
+      this.at += 1;
+    }
+    await this.note();
+  }
+
+  /**
+   * Takes back what was done, last first. A collection that the plan made and that others wrote into by now stays.
+   * @throws ForkyardError where what stands aside cannot come back: its name is another's by now
+   */
+  async back(): Promise<void> {
+    for (let index = Math.min(this.at, this.steps.length - 1); index >= 0; index -= 1) {
+      this.at = index;
+      await this.note();
+      await this.revert(this.steps[index]!, index);
+    }
+  }
+
+  /** What only stands aside is dropped, now that the plan is through. */
+  async end(): Promise<void> {
+    const gone = this.steps.map((step, index) => ({ step, index })).filter(({ step }) => isDrop(step));
+    if (gone.length === 0) return;
+    for (const { step, index } of gone) await this.aside(step, index).drop();
+    await this.plans.updateOne({ _id: this.plan._id }, { $unset: { asides: true } });
+  }
+
+  private get plans() {
+    return new PlanStore(this.home).plans;
+  }
+
+  private aside(step: SchemaStep, index: number): AsideCollection {
+    return new AsideCollection(this.home, this.parent, this.plan._id, index, step);
+  }
+
+  private async note(): Promise<void> {
+    if (this.steps.length > 0) await this.plans.updateOne({ _id: this.plan._id }, { $set: { schemaAt: this.at } });
+  }
+
+  private async isDone(step: SchemaStep): Promise<boolean> {
+    // A drop is done with what was kept, which the catalog does not tell.
+    if (isDrop(step)) return false;
+    const { byNamespace } = await readCatalog(this.parent.client);
+    return isAt(step, 'after', byNamespace) && !isAt(step, 'before', byNamespace);
+  }
+
+  private async run(step: SchemaStep, index: number): Promise<void> {
+    if (isDrop(step)) {
+      await this.plans.updateOne({ _id: this.plan._id }, { $set: { asides: true } });
+      const kept = await this.aside(step, index).setAside();
+      if (!kept) return;
+      this.steps[index] = { ...step, kept };
+      await this.plans.updateOne({ _id: this.plan._id }, { $set: { [`schema.${index}.kept`]: kept } });
+    } else if (isMake(step)) await this.accepted(step, () => this.aside(step, index).bring());
+    else await this.command(step, step.command);
+  }
+
+  private async revert(step: SchemaStep, index: number): Promise<void> {
+    if (isDrop(step)) {
+      await this.aside(step, index).comeBack();
+      return;
+    }
+    const { byNamespace } = await readCatalog(this.parent.client);
+    const done = isAt(step, 'after', byNamespace);
+    if (isMake(step)) {
+      const aside = this.aside(step, index);
+      if (done || (await aside.isThere())) await aside.takeAway();
+    } else if (done) await this.command(step, step.inverse);
+  }
+
+  private async command(step: SchemaStep, text: string): Promise<void> {
+    // A map keeps the order of names that look like numbers; the command's own names do not.
+    const command = Object.fromEntries(driverValue(parseEjson(text)) as Map<string, unknown>) as Document;
+    const db = step.type === 'rename' ? 'admin' : splitNamespace(step.ns)[0];
+    await this.accepted(step, () => this.parent.client.db(db).command(command));
+  }
+
+  private async accepted(step: SchemaStep, work: () => Promise<unknown>): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      if (error instanceof ForkyardError || error instanceof StalePlan || isUnreachable(error)) throw error;
+      const why = error instanceof Error ? error.message : String(error);
+      throw new ForkyardError('write_refused', `${step.text} was refused by ${this.parent.record.name}: ${why}`, {
+        hint: `Leave ${step.ns} out with --only, or change it in one of the two branches. Nothing was applied.`,
+        cause: error,
+      });
+    }
   }
 }
 
 /** The steps that take these back, in their order. */
 export function reverseSteps(steps: readonly SchemaStep[]): SchemaStep[] {
-  return [...steps].reverse().map(({ before, after, ...step }) => ({
-    ...step,
-    command: step.inverse,
-    inverse: step.command,
-    text: `${step.text}, taken back`,
-    ...(after === undefined ? {} : { before: after }),
-    ...(before === undefined ? {} : { after: before }),
-  }));
-}
-
-async function run(parent: Side, step: SchemaStep, command: string): Promise<void> {
-  const [db] = splitNamespace(step.ns);
-  // A map keeps the order of names that look like numbers; the command's own names do not.
-  const parsed = Object.fromEntries(driverValue(parseEjson(command)) as Map<string, unknown>) as Document;
-  if ('drop' in parsed && step.type === 'collection' && !(await isEmpty(parent, step.ns)))
-    throw new StalePlan([{ ns: step.ns }]);
-  await parent.client
-    .db(db)
-    .command(parsed)
-    .catch((error: unknown) => {
-      const why = error instanceof Error ? error.message : String(error);
-      throw new ForkyardError('write_refused', `${step.text} was refused by ${parent.record.name}: ${why}`, {
-        hint: `Leave ${step.ns} out with --only, or change it in one of the two branches. Nothing was applied.`,
-        cause: error,
-      });
+  const reversed: SchemaStep[] = [];
+  for (const { before, after, unchangedSince: _, ...step } of [...steps].reverse()) {
+    const renamed = step.type === 'rename' && step.to !== undefined ? { ns: step.to, to: step.ns } : {};
+    reversed.push({
+      ...step,
+      ...renamed,
+      command: step.inverse,
+      inverse: step.command,
+      text: `${step.text}, taken back`,
+      ...(after === undefined ? {} : { before: after }),
+      ...(before === undefined ? {} : { after: before }),
     });
-}
-
-async function isEmpty(parent: Side, ns: string): Promise<boolean> {
-  const [db, name] = splitNamespace(ns);
-  const found = await parent.client
-    .db(db)
-    .collection(name)
-    .findOne({}, { projection: { _id: 1 } });
-  return found === null;
-}
-
-/** Whether what a step is about is defined like this in the parent; without a definition: whether it is not there. */
-function isAt(step: SchemaStep, definition: string | undefined, catalog: Catalog): boolean {
-  const there = catalog.byNamespace.get(step.ns);
-  const wanted = definition === undefined ? undefined : fromBase64(definition);
-  const same = (bytes: Uint8Array | undefined) => sameBytes(bytes && documentValue(bytes), wanted);
-  switch (step.type) {
-    case 'collection':
-    case 'view':
-      // Whatever else has the name is in the way.
-      if (there && (there.kind === 'view') !== (step.type === 'view')) return false;
-      return same(there?.options);
-    case 'index':
-      return there !== undefined && same(there.indexes.get(step.name ?? ''));
-    case 'validator':
-      return there !== undefined && same(there.validation);
   }
+  return reversed;
 }
 
-/** Validators and indexes of a collection that an earlier step of the same plan makes. */
-function isCreatedHere(step: SchemaStep, steps: readonly SchemaStep[]): boolean {
-  const makes = (other: SchemaStep) => other.type === 'collection' && other.before === undefined;
-  return (
-    step.before === undefined &&
-    step.type !== 'collection' &&
-    steps.some((other) => other.ns === step.ns && makes(other))
-  );
+function isDrop(step: SchemaStep): boolean {
+  return step.type === 'collection' && step.after === undefined && step.uuid !== undefined;
+}
+
+/** A time-series collection is made by its own command: what it is stored as has no name of its own to stand aside. */
+function isMake(step: SchemaStep): boolean {
+  return step.type === 'collection' && step.after !== undefined && step.uuid !== undefined;
 }

@@ -8,114 +8,114 @@ import {
   valueOf,
   type BsonValue,
 } from '../../../shared/bson/value.ts';
-import { buildArray, buildDocument, elements, rawElement, type Element } from '../../../shared/bson/walk.ts';
-import { compareSchema, type SchemaDelta } from '../changes/schema.ts';
-import type { Selection } from '../changes/selection.ts';
-import { splitNamespace, type Comparison } from '../changes/touched.ts';
-import type { SchemaStep } from '../home/plans.ts';
+import { buildArray, buildDocument, elements, field, rawElement, type Element } from '../../../shared/bson/walk.ts';
+import { definitionOf, type SchemaPart } from '../changes/definition.ts';
+import type { SchemaDelta } from '../changes/schema.ts';
+import type { CollectionSchema } from '../changes/catalog.ts';
+import { splitNamespace } from '../changes/touched.ts';
+import type { PlanRecord, SchemaStep } from '../home/plans.ts';
+import { asideName } from '../mongod/aside.ts';
+import { changedIndex, changedOptions } from './coll-mod.ts';
+import { describe } from './schema-plan.ts';
 
-export interface SchemaPlan {
-  readonly steps: readonly SchemaStep[];
-  readonly conflicts: number;
-  readonly checks: readonly { readonly name: string; readonly ok: boolean; readonly detail: string }[];
+/** The steps of one schema item: those that must come before the documents of a plan, and those that must come after. */
+export interface ItemSteps {
+  readonly early: readonly SchemaStep[];
+  readonly late: readonly SchemaStep[];
 }
 
 /**
- * The schema commands of a plan, in an order that works: collections, then validators and indexes, then views.
- * `missing` are collections that documents of the plan need, chosen or not.
+ * The steps that make the parent's `ns` as the branch has it. What may stand in the way of documents (a collection, an
+ * index, a validator that goes) changes before them; what documents may stand in the way of (an index or a validator that
+ * comes) after.
+ * @returns a sentence's end where no command of the server does it
  */
-export function planSchema(comparison: Comparison, selection: Selection, missing: ReadonlySet<string>): SchemaPlan {
-  const deltas = compareSchema(comparison.base, comparison.parentCatalog, comparison.branchCatalog);
-  const steps: SchemaStep[] = [];
-  const checks: { name: string; ok: boolean; detail: string }[] = [];
-  let conflicts = 0;
-  for (const delta of [...deltas].sort((a, b) => rank(a) - rank(b))) {
-    const needed = delta.type === 'collection' && delta.kind === 'added' && missing.has(delta.ns);
-    const choice = needed ? 'branch' : selection.chooseSchema(delta);
-    if (choice === 'undecided') conflicts += 1;
-    if (choice !== 'branch') continue;
-    const step = isCarried(comparison, delta) ? stepOf({ ...delta, ns: parentName(comparison, delta) }) : undefined;
-    if (step) steps.push(step);
-    else {
-      checks.push({
-        name: 'schema',
-        ok: false,
-        detail: `${describe(delta)} is shown but not carried over by an adoption; do it by hand in ${comparison.parent.record.name}.`,
-      });
-    }
-  }
-  return { steps, conflicts, checks };
-}
-
-/**
- * Whether the parent still holds something else under the name that this collection of the branch has: one that the
- * branch dropped to make room for it.
- */
-export function isNameTaken({ base, branchCatalog, parentCatalog }: Comparison, ns: string): boolean {
-  const now = branchCatalog.byNamespace.get(ns);
-  const there = parentCatalog.byNamespace.get(ns);
-  if (!now || !there) return false;
-  if ((now.uuid === undefined) !== (there.uuid === undefined)) return true;
-  if (now.uuid === undefined || there.uuid === undefined || now.uuid === there.uuid) return false;
-  return base.byUuid.has(there.uuid) && !branchCatalog.byUuid.has(there.uuid);
-}
-
-function isCarried(comparison: Comparison, delta: SchemaDelta): boolean {
-  // Its buckets would have to be made with it, and what they hold is not captured.
-  if (comparison.branchCatalog.byNamespace.get(delta.ns)?.kind === 'timeseries') return false;
-  // The server makes it with its first function and never drops it.
-  if (splitNamespace(delta.ns)[1] === 'system.js') return false;
-  return delta.kind === 'removed' || !isNameTaken(comparison, delta.ns);
-}
-
-/** What the parent calls a collection that the branch may have renamed. */
-function parentName({ branchCatalog, parentCatalog }: Comparison, { ns }: SchemaDelta): string {
-  const uuid = branchCatalog.byNamespace.get(ns)?.uuid;
-  return (uuid === undefined ? undefined : parentCatalog.byUuid.get(uuid)?.ns) ?? ns;
-}
-
-const ranks = { collection: 0, rename: 1, options: 2, validator: 3, index: 4, view: 5 } as const;
-
-function rank(delta: SchemaDelta): number {
-  return ranks[delta.type];
-}
-
-/** One phrase for people: `The index sku_1 of shop.products`. */
-export function describe(delta: SchemaDelta): string {
-  const what = { added: 'new', modified: 'changed', removed: 'dropped' }[delta.kind];
+export function stepsOf(delta: SchemaDelta, ns: string, historySeq: number): ItemSteps | string {
+  const [, name] = splitNamespace(ns);
+  const early = (...steps: SchemaStep[]) => ({ early: steps, late: [] });
+  const late = (...steps: SchemaStep[]) => ({ early: [], late: steps });
   switch (delta.type) {
     case 'collection':
-    case 'view':
-      return `The ${what} ${delta.type} ${delta.ns}`;
+      return collectionSteps(delta, ns, historySeq);
     case 'rename':
-      return `The new name ${delta.ns} of a collection`;
-    case 'options':
-      return `What changed in the options of ${delta.ns}`;
-    case 'validator':
-    case 'index':
-      return `The ${what} ${delta.type}${delta.name === undefined ? '' : ` ${delta.name}`} of ${delta.ns}`;
-  }
-}
-
-function stepOf(delta: SchemaDelta): SchemaStep | undefined {
-  const [, name] = splitNamespace(delta.ns);
-  switch (delta.type) {
-    case 'collection':
-      // A dropped one would take its documents with it.
-      if (delta.kind !== 'added') return undefined;
-      return step(delta, 'collection', command('create', name, parts(delta.branch)), command('drop', name));
-    case 'view':
-      return viewStep(delta, name);
-    case 'index':
-      return indexStep(delta, name);
+      return early(renameStep(delta, ns, delta.ns));
+    case 'options': {
+      const [forward, inverse] = [
+        changedOptions(delta.parent, delta.branch),
+        changedOptions(delta.branch, delta.parent),
+      ];
+      if (!forward || !inverse) return 'the server has no command that changes them in place';
+      return early(step(delta, ns, 'options', command('collMod', name, forward), command('collMod', name, inverse)));
+    }
     case 'validator': {
       const set = (value: BsonValue | undefined) => command('collMod', name, value ? parts(value) : noValidator);
-      return step(delta, 'validator', set(delta.branch), set(delta.parent));
+      const only = step(delta, ns, 'validator', set(delta.branch), set(delta.parent));
+      return delta.kind === 'added' ? late(only) : early(only);
     }
-    case 'options':
-    case 'rename':
-      return undefined;
+    case 'view':
+      return viewSteps(delta, ns);
+    case 'index':
+      return indexSteps(delta, ns);
   }
+}
+
+/** The step that makes a collection with the identity it has in the branch, and with these parts. */
+export function createStep(collection: CollectionSchema, text: string, definition: Uint8Array): SchemaStep {
+  const { ns, name, uuid } = collection;
+  const after = documentValue(definition);
+  return {
+    ns,
+    text,
+    command: command('create', name, elements(collection.options)),
+    inverse: command('drop', name),
+    type: 'collection',
+    ...(uuid === undefined ? {} : { uuid }),
+    after: toBase64(after),
+  };
+}
+
+/** A rename; `to` need not be where it ends: a circle of names needs one on the way. */
+export function renameStep(delta: SchemaDelta, from: string, to: string): SchemaStep {
+  const rename = (a: string, b: string) =>
+    toEjson(
+      documentValue(buildDocument([rawElement('renameCollection', stringValue(a)), rawElement('to', stringValue(b))])),
+    );
+  return {
+    ns: from,
+    to,
+    text: describe(delta),
+    command: rename(from, to),
+    inverse: rename(to, from),
+    type: 'rename',
+    ...(delta.uuid === undefined ? {} : { uuid: delta.uuid }),
+  };
+}
+
+function collectionSteps(delta: SchemaDelta, ns: string, historySeq: number): ItemSteps | string {
+  const [, name] = splitNamespace(ns);
+  if (name === 'system.js') return 'the server makes it with its first function and never drops it';
+  if (delta.kind === 'modified') {
+    // Only time-series collections are told apart by their name: others are created and dropped.
+    const [forward, inverse] = [changedOptions(delta.parent, delta.branch), changedOptions(delta.branch, delta.parent)];
+    if (!forward || !inverse) return 'the server has no command that changes it in place, and back';
+    const set = (change: readonly Element[]) => command('collMod', name, change);
+    return { early: [step(delta, ns, 'options', set(forward), set(inverse))], late: [] };
+  }
+  const made = delta.kind === 'added';
+  const definition = made ? delta.branch : delta.parent;
+  const create = command(
+    'create',
+    name,
+    parts(definition).filter((part) => part.name !== 'indexes'),
+  );
+  const [forward, inverse] = made ? [create, command('drop', name)] : [command('drop', name), create];
+  const only: SchemaStep = {
+    ...step(delta, ns, 'collection', forward, inverse),
+    ...(delta.uuid === undefined ? {} : { uuid: delta.uuid }),
+    ...(made ? {} : { unchangedSince: historySeq }),
+  };
+  if (!made && delta.uuid === undefined) return 'what it holds could not be brought back';
+  return { early: [only], late: [] };
 }
 
 /** The server's defaults: a validator that is set alone later must be obeyed. */
@@ -125,25 +125,62 @@ const noValidator: readonly Element[] = [
   rawElement('validationAction', stringValue('error')),
 ];
 
-function viewStep(delta: SchemaDelta, name: string): SchemaStep {
-  const verb = delta.kind === 'modified' ? 'collMod' : 'create';
-  const set = (value: BsonValue | undefined) => (value ? command(verb, name, parts(value)) : command('drop', name));
-  return step(delta, 'view', set(delta.branch), set(delta.parent));
-}
-
-function indexStep(delta: SchemaDelta, name: string): SchemaStep | undefined {
-  // An index is changed by dropping it and building it anew: two commands, which this step cannot be.
-  if (delta.kind === 'modified') return undefined;
-  const set = (spec: BsonValue | undefined) =>
-    spec
-      ? command('createIndexes', name, [rawElement('indexes', valueOf(Type.Array, buildArray([spec])))])
-      : command('dropIndexes', name, [rawElement('index', stringValue(delta.name ?? ''))]);
-  return step(delta, 'index', set(delta.branch), set(delta.parent));
-}
-
-function step(delta: SchemaDelta, type: SchemaStep['type'], forward: string, inverse: string): SchemaStep {
+function viewSteps(delta: SchemaDelta, ns: string): ItemSteps {
+  const [, name] = splitNamespace(ns);
+  const { parent, branch } = delta;
+  const create = (value: BsonValue | undefined) => command('create', name, parts(value));
+  const drop = command('drop', name);
+  if (!branch) return { early: [step(delta, ns, 'view', drop, create(parent))], late: [] };
+  if (!parent) return { early: [], late: [step(delta, ns, 'view', create(branch), drop)] };
+  const collation = (value: BsonValue) => toBase64(field(documentBytes(value), 'collation') ?? new Uint8Array());
+  if (collation(parent) === collation(branch)) {
+    const set = (value: BsonValue) =>
+      command(
+        'collMod',
+        name,
+        parts(value).filter((part) => part.name !== 'collation'),
+      );
+    return { early: [], late: [step(delta, ns, 'view', set(branch), set(parent))] };
+  }
+  const { gone, again } = inTwo(delta);
   return {
-    ns: delta.ns,
+    early: [step(gone, ns, 'view', drop, create(parent))],
+    late: [{ ...step(again, ns, 'view', create(branch), drop), continues: true }],
+  };
+}
+
+function indexSteps(delta: SchemaDelta, ns: string): ItemSteps {
+  const [, collection] = splitNamespace(ns);
+  // A time-series collection's indexes are those of its buckets, by whose fields they are told.
+  const name = delta.uuid === undefined ? `system.buckets.${collection}` : collection;
+  const { parent, branch } = delta;
+  const index = rawElement('index', stringValue(delta.name ?? ''));
+  const drop = command('dropIndexes', name, [index]);
+  const build = (spec: BsonValue | undefined) =>
+    command('createIndexes', name, [rawElement('indexes', valueOf(Type.Array, buildArray(spec ? [spec] : [])))]);
+  if (!branch) return { early: [step(delta, ns, 'index', drop, build(parent))], late: [] };
+  if (!parent) return { early: [], late: [step(delta, ns, 'index', build(branch), drop)] };
+  const [forward, inverse] = [changedIndex(parent, branch), changedIndex(branch, parent)];
+  if (forward && inverse) {
+    const set = (change: readonly Element[]) =>
+      command('collMod', name, [rawElement('index', documentValue(buildDocument(change)))]);
+    return { early: [step(delta, ns, 'index', set(forward), set(inverse))], late: [] };
+  }
+  const { gone, again } = inTwo(delta);
+  return {
+    early: [step(gone, ns, 'index', drop, build(parent))],
+    late: [{ ...step(again, ns, 'index', build(branch), drop), continues: true }],
+  };
+}
+
+/** What cannot be changed is dropped and made anew. */
+function inTwo(delta: SchemaDelta): { gone: SchemaDelta; again: SchemaDelta } {
+  return { gone: { ...delta, branch: undefined }, again: { ...delta, parent: undefined } };
+}
+
+function step(delta: SchemaDelta, ns: string, type: SchemaStep['type'], forward: string, inverse: string): SchemaStep {
+  return {
+    ns,
     text: describe(delta),
     command: forward,
     inverse,
@@ -161,4 +198,69 @@ function command(verb: string, name: string, fields: readonly Element[] = []): s
 
 function parts(value: BsonValue | undefined): Element[] {
   return value ? elements(documentBytes(value)) : [];
+}
+
+/** Whether what a step is about is defined like this; without a definition: whether it is not there. */
+export function isAt(
+  step: SchemaStep,
+  when: 'before' | 'after',
+  catalog: ReadonlyMap<string, CollectionSchema>,
+): boolean {
+  const wanted = step[when];
+  const there = catalog.get(step.ns);
+  const same = (bytes: Uint8Array | undefined) => (bytes && toBase64(documentValue(bytes))) === wanted;
+  switch (step.type) {
+    case 'rename': {
+      const [holds, free] = when === 'before' ? [step.ns, step.to] : [step.to, step.ns];
+      return (
+        catalog.get(holds ?? '')?.uuid === step.uuid &&
+        catalog.get(free ?? '')?.uuid !== step.uuid &&
+        (when === 'after' || !catalog.has(step.to ?? ''))
+      );
+    }
+    case 'collection':
+      // What has the name after a drop is somebody else's.
+      if (wanted === undefined) return when === 'after' && step.uuid ? there?.uuid !== step.uuid : !there;
+      return there !== undefined && there.kind !== 'view' && there.uuid === step.uuid && same(definitionOf(there));
+    case 'view':
+      // Whatever else has the name is in the way.
+      return wanted === undefined ? !there : there?.kind === 'view' && same(there.options);
+    case 'index':
+      return there !== undefined && same(there.indexes.get(step.name ?? ''));
+    case 'validator':
+      return there !== undefined && same(there.validation);
+    case 'options':
+      return there !== undefined && same(there.options);
+  }
+}
+
+/** What a step leaves. */
+export function partAfter({ type, ns, uuid, name, to, after }: SchemaStep): SchemaPart {
+  return { type, ns, uuid, name, to, definition: after };
+}
+
+/** How many schema changes the steps are: some take two. */
+export function countItems(steps: readonly SchemaStep[]): number {
+  return steps.filter(({ continues }) => !continues).length;
+}
+
+/** Every name that the steps of a plan make, change or drop something under. */
+export function namespacesOf({ _id, schema }: Pick<PlanRecord, '_id' | 'schema'>): Set<string> {
+  return new Set(
+    schema.flatMap(({ ns, to }, index) => [
+      ns,
+      ...(to === undefined ? [] : [to]),
+      `${splitNamespace(ns)[0]}.${asideName(_id, index)}`,
+    ]),
+  );
+}
+
+/** What a collection is called before these steps; undefined where they make it. */
+export function nameBefore(steps: readonly SchemaStep[], ns: string): string | undefined {
+  let name = ns;
+  for (const step of [...steps].reverse()) {
+    if (step.type === 'rename' && step.to === name) name = step.ns;
+    else if (step.type === 'collection' && step.ns === name && step.after !== undefined) return undefined;
+  }
+  return name;
 }

@@ -7,6 +7,7 @@ import type { Selection } from '../changes/selection.ts';
 import type { SchemaStep, Undecided } from '../home/plans.ts';
 import { itemsOf, type Check, type Trial } from './checks.ts';
 import { findDuplicates, lookMs } from './new-index.ts';
+import { nameBefore } from './schema-steps.ts';
 import { uniqueIndex } from './unique-keys.ts';
 import { unfitDocuments } from './validators.ts';
 
@@ -26,7 +27,8 @@ export async function checkSteps(
   const refused: { target: Target; undecided: Undecided }[] = [];
   for (const step of steps) {
     // What the plan makes holds nothing of the parent's yet.
-    if (!trial.comparison.parentCatalog.byNamespace.has(step.ns) || step.after === undefined) continue;
+    const isMade = nameBefore(steps, step.ns) === undefined || !trial.comparison.parentCatalog.byNamespace.has(step.ns);
+    if (isMade || step.after === undefined) continue;
     const found = step.type === 'index' ? await checkIndex(trial, step) : await checkValidator(trial, step);
     if (!found) continue;
     const target = {

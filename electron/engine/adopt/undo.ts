@@ -5,10 +5,11 @@ import { ForkyardError } from '../../../shared/errors.ts';
 import type { Side } from '../changes/side.ts';
 import type { History } from '../home/history.ts';
 import type { Home } from '../home/home.ts';
-import { PlanStore, type PlanItemRecord, type PlanRecord } from '../home/plans.ts';
+import { PlanStore, type PlanItemRecord, type PlanRecord, type SchemaStep } from '../home/plans.ts';
 import type { LogRecord } from '../home/records.ts';
 import { basesBack } from './bases.ts';
-import { invertDocuments, type InverseDocument } from './inverse.ts';
+import { inverseOf, invertDocuments, type InverseDocument } from './inverse.ts';
+import { countItems, nameBefore } from './schema-steps.ts';
 import { reverseSteps } from './schema-apply.ts';
 
 /** Kinds of log entries that an undo takes back. */
@@ -58,11 +59,14 @@ export async function createUndoPlan(
   const { entry, plan: original } = undone;
   const store = new PlanStore(home);
   const id = `plan-${randomBytes(6).toString('hex')}`;
+  const steps = reverseSteps(original.schema);
+  const documentsAt = steps.length - (original.documentsAt ?? steps.length);
+  const early = steps.slice(0, documentsAt);
   const clashing: InverseDocument[] = [];
   let [writes, bytes] = [0, 0];
   try {
     for await (const items of store.items(original)) {
-      const inverse = await invertItems(parent, items);
+      const inverse = await invertItems(parent, items, early);
       clashing.push(...inverse.filter(({ clashes }) => clashes.length > 0));
       const bases = history ? await basesBack(history, items) : [];
       const back = items.map((item, at): PlanItemRecord => {
@@ -98,13 +102,14 @@ export async function createUndoPlan(
     parentId: original.parentId,
     parentName: original.parentName,
     createdAt: new Date(),
-    items: writes + original.schema.length,
+    items: writes + countItems(original.schema),
     conflicts: 0,
     bytes,
-    schema: reverseSteps(original.schema),
+    schema: steps,
     checks: [],
     state: 'ready',
-    schemaLast: original.schemaLast !== true,
+    documentsAt,
+    ...(original.agreement ? { agreement: agreementBack(original._id, original.agreement) } : {}),
     undoes: entry,
     ...(original.text === undefined ? {} : { text: takenBackText(original.text) }),
   };
@@ -120,14 +125,37 @@ function takenBackText(text: string): string {
     : `${takenBack}${text.replace(/^Did again: /, '')}`;
 }
 
+type Agreement = NonNullable<PlanRecord['agreement']>;
+
+/** What was agreed on with a plan is so no longer; taken back once more, it is again. */
+function agreementBack(plan: string, { parts, back }: Agreement): Agreement {
+  return back === undefined ? { parts, back: plan } : { parts };
+}
+
 /** Where the plan wrote nothing there is nothing to take back. */
-async function invertItems(parent: Side, items: readonly PlanItemRecord[]): Promise<InverseDocument[]> {
+async function invertItems(
+  parent: Side,
+  items: readonly PlanItemRecord[],
+  early: readonly SchemaStep[],
+): Promise<InverseDocument[]> {
   const documents = items.map(({ ns, key, expect, result, writes }) => ({
     ns,
     key,
     changes: writes ? [{ before: expect, after: result }] : [],
   }));
-  return invertDocuments(parent, documents);
+  const placed = documents.flatMap((each, at) => {
+    const ns = nameBefore(early, each.ns);
+    return ns === undefined ? [] : [{ at, document: { ...each, ns } }];
+  });
+  const read = await invertDocuments(
+    parent,
+    placed.map(({ document }) => document),
+  );
+  const found = new Map(placed.map(({ at }, index) => [at, read[index]!]));
+  return documents.map(({ ns, key, changes }, at) => {
+    // Whatever has that name now, it is not what the plan will make.
+    return found.get(at) ?? { ns, key, current: undefined, ...inverseOf(undefined, changes) };
+  });
 }
 
 const named = 3;

@@ -1,5 +1,6 @@
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { dropAsides } from '../adopt/recover.ts';
 import { settleCutOff } from './cut-off.ts';
 import { History } from '../home/history.ts';
 import { PlanStore } from '../home/plans.ts';
@@ -49,6 +50,7 @@ async function removeHalfMade(workspace: Workspace): Promise<void> {
 
 async function recoverPlans(workspace: Workspace): Promise<void> {
   const store = new PlanStore(workspace.home);
+  await dropAsides(workspace.home, workspace.live);
   for (const plan of await store.plans.find({ state: 'applying' }).toArray()) {
     const parent = workspace.live.get(plan.parentId);
     if (!parent) continue;

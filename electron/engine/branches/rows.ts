@@ -1,5 +1,6 @@
 import type { Branch, BranchRow } from '../../../shared/api.ts';
-import { loadBaseCatalog, readCatalog, type Catalog } from '../changes/catalog.ts';
+import { loadBaseCatalog } from '../changes/base-catalog.ts';
+import { readCatalog, type Catalog } from '../changes/catalog.ts';
 import { compareSchema } from '../changes/schema.ts';
 import { settleNow } from '../changes/side.ts';
 import { History } from '../home/history.ts';
@@ -80,7 +81,7 @@ export class BranchRows {
     const known = this.schemaCounts.get(_id);
     if (known?.at === at) return known.count;
     let base = this.bases.get(_id);
-    if (!base) this.bases.set(_id, (base = (await loadBaseCatalog(this.workspace.home, _id)).catalog));
+    if (!base) this.bases.set(_id, (base = (await loadBaseCatalog(this.workspace.home, _id)).atFork));
     const count = compareSchema(base, base, await readCatalog(branch.client)).length;
     this.schemaCounts.set(_id, { at, count });
     return count;

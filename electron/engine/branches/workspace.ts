@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { realpath } from 'node:fs/promises';
 import { ForkyardError } from '../../../shared/errors.ts';
-import { storeBaseCatalog } from '../changes/catalog.ts';
+import { storeBaseCatalog } from '../changes/base-catalog.ts';
 import { History } from '../home/history.ts';
 import { Home } from '../home/home.ts';
 import type { BranchRecord, LogRecord } from '../home/records.ts';

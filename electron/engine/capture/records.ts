@@ -1,6 +1,7 @@
 import { EJSON } from 'bson';
 import { buildDocument } from '../../../shared/bson/walk.ts';
 import type { ChangeRecord } from '../home/records.ts';
+import { isAside } from '../mongod/aside.ts';
 import type { StreamEvent } from './event.ts';
 import type { Images } from './images.ts';
 
@@ -24,6 +25,8 @@ export function isNoise(event: StreamEvent): boolean {
   if (isDocumentOp(event.op) && event.collection?.startsWith('system.')) {
     return event.collection !== 'system.js' && timeSeriesNamespace(event) === undefined;
   }
+  // It leaves, and comes back, as it was: that its documents were written there is nobody's change of them.
+  if (isDocumentOp(event.op) && isAside(event.collection)) return true;
   return event.op === 'modify' && onlyImages(event);
 }
 

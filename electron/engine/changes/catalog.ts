@@ -1,7 +1,6 @@
-import { Binary, type MongoClient } from 'mongodb';
+import type { MongoClient } from 'mongodb';
 import { Type, documentBytes, stringValue, type BsonValue } from '../../../shared/bson/value.ts';
 import { buildDocument, elements, field, rawElement, type Element } from '../../../shared/bson/walk.ts';
-import type { Home } from '../home/home.ts';
 import { listCatalog } from '../mongod/catalog.ts';
 
 /** One collection, view or time-series collection as the server describes it; options and indexes as bytes. */
@@ -12,11 +11,14 @@ export interface CollectionSchema {
   readonly kind: 'collection' | 'view' | 'timeseries';
   /** Hex; identity across renames and clones. Views have none. */
   readonly uuid: string | undefined;
-  /** The create options but for identity, images and validation. For a view: `viewOn`, `pipeline`, `collation`. */
+  /**
+   * The create options but for identity, images and validation. For a view: `viewOn`, `pipeline`, `collation`. For a
+   * time-series collection those of its buckets that a create takes.
+   */
   readonly options: Uint8Array;
   /** `validator`, `validationLevel`, `validationAction`, in this order, where there is a validator. */
   readonly validation: Uint8Array | undefined;
-  /** Index specifications by name, `_id_` left out. */
+  /** Index specifications by name, `_id_` left out. Those of a time-series collection are its buckets'. */
   readonly indexes: ReadonlyMap<string, Uint8Array>;
   /** The server stores images for it. */
   readonly images: boolean;
@@ -42,29 +44,6 @@ export async function readCatalog(client: MongoClient): Promise<Catalog> {
   return parseCatalog(await listCatalog(client));
 }
 
-interface StoredSchema {
-  _id: string;
-  entries: Binary[];
-  /** What `admin` held in ordinary collections, which no stream shows. */
-  adminHash: string;
-}
-
-/** Keeps a branch's catalog at its fork: the base of every schema comparison. */
-export async function storeBaseCatalog(home: Home, branchId: string, client: MongoClient): Promise<Catalog> {
-  const entries = await listCatalog(client);
-  const adminHash = await hashAdmin(client);
-  await home.catalog
-    .collection<StoredSchema>('schemas')
-    .replaceOne({ _id: branchId }, { entries: entries.map((entry) => new Binary(entry)), adminHash }, { upsert: true });
-  return parseCatalog(entries);
-}
-
-export async function loadBaseCatalog(home: Home, branchId: string): Promise<{ catalog: Catalog; adminHash: string }> {
-  const stored = await home.catalog.collection<StoredSchema>('schemas').findOne({ _id: branchId });
-  const entries = stored?.entries.map((entry) => entry.buffer as Uint8Array) ?? [];
-  return { catalog: parseCatalog(entries), adminHash: stored?.adminHash ?? '' };
-}
-
 /** A fingerprint of the ordinary collections of `admin`; empty where there are none. */
 export async function hashAdmin(client: MongoClient): Promise<string> {
   const listed = await client
@@ -76,40 +55,56 @@ export async function hashAdmin(client: MongoClient): Promise<string> {
   return JSON.stringify(reply['collections']);
 }
 
-const validationFields = new Set(['validator', 'validationLevel', 'validationAction']);
+export const validationFields: ReadonlySet<string> = new Set(['validator', 'validationLevel', 'validationAction']);
 const identityFields = new Set(['uuid', 'changeStreamPreAndPostImages', 'idIndex', 'temp']);
 
-function parseCatalog(entries: readonly Uint8Array[]): Catalog {
+export const bucketPrefix = 'system.buckets.';
+const viewFields = new Set(['viewOn', 'pipeline', 'collation']);
+/** Of the buckets' options, what creates the time-series collection; the rest follows from it. */
+const seriesFields = new Set(['timeseries', 'expireAfterSeconds', 'collation', 'storageEngine']);
+
+/** What a server's `$listCatalog` says. */
+export function parseCatalog(entries: readonly Uint8Array[]): Catalog {
   const collections: CollectionSchema[] = [];
-  for (const entry of entries) {
-    const db = text(field(entry, 'db'));
-    const name = text(field(entry, 'name'));
-    const type = text(field(entry, 'type'));
+  const buckets = new Map<string, Uint8Array>();
+  const named = entries.map((entry) => ({
+    entry,
+    db: text(field(entry, 'db')),
+    name: text(field(entry, 'name')),
+    type: text(field(entry, 'type')),
+  }));
+  for (const { entry, db, name } of named) {
+    if (name.startsWith(bucketPrefix)) buckets.set(`${db}.${name.slice(bucketPrefix.length)}`, entry);
+  }
+  for (const { entry, db, name, type } of named) {
     // Stored functions are documents like others; the rest of `system.` is the server's own.
     if (db === '' || name === '' || (name.startsWith('system.') && name !== 'system.js')) continue;
     const base = { ns: `${db}.${name}`, db, name };
     if (type === 'collection') collections.push({ ...base, kind: 'collection', ...parseCollection(entry) });
+    else if (type === 'timeseries')
+      collections.push({ ...base, kind: 'timeseries', ...parseSeries(buckets.get(base.ns)) });
     else {
-      const kind = type === 'timeseries' ? ('timeseries' as const) : ('view' as const);
-      const kept = new Set(['viewOn', 'pipeline', 'collation', 'options']);
-      const options = buildDocument(elements(entry).filter((element) => kept.has(element.name)));
-      collections.push({
-        ...base,
-        kind,
-        uuid: undefined,
-        options,
-        validation: undefined,
-        indexes: new Map(),
-        images: false,
-      });
+      const options = buildDocument(elements(entry).filter((element) => viewFields.has(element.name)));
+      collections.push({ ...base, kind: 'view', ...withoutParts, options });
     }
   }
   return new Catalog(collections);
 }
 
-function parseCollection(
-  entry: Uint8Array,
-): Pick<CollectionSchema, 'uuid' | 'options' | 'validation' | 'indexes' | 'images'> {
+const withoutParts = { uuid: undefined, validation: undefined, indexes: new Map<string, Uint8Array>(), images: false };
+
+function parseSeries(bucket: Uint8Array | undefined): Omit<CollectionSchema, 'ns' | 'db' | 'name' | 'kind'> {
+  if (!bucket) return { ...withoutParts, options: buildDocument([]) };
+  const { options, indexes } = parseCollection(bucket);
+  return { ...withoutParts, options: seriesOptions(options), indexes };
+}
+
+/** What creates a time-series collection, of the options that its buckets have. */
+export function seriesOptions(buckets: Uint8Array): Uint8Array {
+  return buildDocument(elements(buckets).filter(({ name }) => seriesFields.has(name)));
+}
+
+function parseCollection(entry: Uint8Array): Omit<CollectionSchema, 'ns' | 'db' | 'name' | 'kind'> {
   const md = subdocument(field(entry, 'md'));
   const options = md && subdocument(field(md, 'options'));
   const all: Element[] = options ? elements(options) : [];
@@ -120,7 +115,7 @@ function parseCollection(
   for (const { value } of list ? elements(list.subarray(1)) : []) {
     const spec = subdocument(field(value.subarray(1), 'spec'));
     const name = spec && text(field(spec, 'name'));
-    if (spec && name && name !== '_id_') indexes.set(name, spec);
+    if (spec && name && name !== '_id_') indexes.set(name, indexSpec(spec));
   }
   return {
     uuid: uuid && Buffer.from(uuid.subarray(6)).toString('hex'),
@@ -134,9 +129,53 @@ function parseCollection(
 export function splitOptions(all: readonly Element[]): Pick<CollectionSchema, 'options' | 'validation'> {
   const hasValidator = all.some(({ name, value }) => name === 'validator' && value.length > 6);
   return {
-    options: buildDocument(all.filter(({ name }) => !validationFields.has(name) && !identityFields.has(name))),
+    options: buildDocument(
+      all.filter(
+        ({ name, value }) => !validationFields.has(name) && !identityFields.has(name) && !isNoLimit(name, value),
+      ),
+    ),
     validation: hasValidator ? validationOf(all) : undefined,
   };
+}
+
+/** A capped collection whose limit of documents was taken away by collMod has this one (seen on 6.0.5). */
+function isNoLimit(name: string, value: BsonValue): boolean {
+  return name === 'max' && wholeNumber(value) === 0x7fffffff;
+}
+
+/**
+ * In one order, and each option written in one way: whether an index was made with an option or got it by collMod, it is
+ * the same index.
+ */
+export function indexSpec(spec: Uint8Array): Uint8Array {
+  const rank = ({ name }: Element) => ['v', 'key', 'name'].indexOf(name) >>> 0;
+  const parts = elements(spec).filter(({ name, value }) => name !== 'hidden' || value[1] === 1);
+  const same = parts.map((part) => {
+    const seconds = part.name === 'expireAfterSeconds' ? wholeNumber(part.value) : undefined;
+    return seconds === undefined ? part : rawElement(part.name, int32(seconds));
+  });
+  return buildDocument(same.sort((a, b) => rank(a) - rank(b) || (a.name < b.name ? -1 : 1)));
+}
+
+/** A number's value where it is a whole one of 32 bits. */
+function wholeNumber(value: BsonValue): number | undefined {
+  const view = new DataView(value.buffer, value.byteOffset + 1, value.length - 1);
+  const number =
+    value[0] === Type.Int32
+      ? view.getInt32(0, true)
+      : value[0] === Type.Int64
+        ? Number(view.getBigInt64(0, true))
+        : value[0] === Type.Double
+          ? view.getFloat64(0, true)
+          : undefined;
+  return number !== undefined && (number | 0) === number ? number : undefined;
+}
+
+function int32(value: number): BsonValue {
+  const bytes = new Uint8Array(5);
+  bytes[0] = Type.Int32;
+  new DataView(bytes.buffer).setInt32(1, value, true);
+  return bytes;
 }
 
 /** In one order and with the server's defaults written out: it tells them or not, by which command set them. */
@@ -153,6 +192,7 @@ function subdocument(value: BsonValue | undefined): Uint8Array | undefined {
   return value?.[0] === Type.Object ? documentBytes(value) : undefined;
 }
 
-function text(value: BsonValue | undefined): string {
+/** A String's text; empty where it is none. */
+export function text(value: BsonValue | undefined): string {
   return value?.[0] === Type.String ? new TextDecoder().decode(value.subarray(5, value.length - 1)) : '';
 }

@@ -4,7 +4,10 @@ import { ForkyardError } from '../../../shared/errors.ts';
 import { compareDocument, type FieldDelta } from '../../../shared/changes/compare.ts';
 import type { Home } from '../home/home.ts';
 import type { GapRecord, TouchedRecord } from '../home/records.ts';
-import { hashAdmin, loadBaseCatalog, readCatalog } from './catalog.ts';
+import { loadBaseCatalog } from './base-catalog.ts';
+import { hashAdmin, readCatalog } from './catalog.ts';
+import { withParentEdits } from './parent-edits.ts';
+import { recordReplaced } from './replaced.ts';
 import { compareSchema, parentCollection, type SchemaDelta } from './schema.ts';
 import { Selection } from './selection.ts';
 import { settleNow, type Side } from './side.ts';
@@ -63,8 +66,10 @@ export async function openComparison(
     readCatalog(parent.client),
     hashAdmin(branch.client),
   ]);
+  const comparison = { branch, parent, base: base.catalog, branchCatalog, parentCatalog };
+  await recordReplaced(home, comparison);
   return {
-    comparison: { branch, parent, base: base.catalog, branchCatalog, parentCatalog },
+    comparison,
     settled: ahead && behind,
     adminChanged: adminHash !== base.adminHash,
   };
@@ -93,7 +98,10 @@ export async function computeDiff(home: Home, branch: Side, parent: Side, query:
     if (query.listing === true && next !== undefined) break;
   }
   const deltas = compareSchema(comparison.base, comparison.parentCatalog, comparison.branchCatalog);
-  const wanted = deltas.filter((delta) => query.listing !== true && selection.includesSchema(delta));
+  const wanted = await withParentEdits(
+    comparison,
+    deltas.filter((delta) => query.listing !== true && selection.includesSchema(delta)),
+  );
   const schema = await Promise.all(wanted.map((delta) => withCount(comparison, delta)));
   const gaps = await openGaps(home, branch);
   if (adminChanged) {

@@ -5,7 +5,8 @@ import { field } from '../../../shared/bson/walk.ts';
 import { touchedId } from '../home/history.ts';
 import { importedAfter, marks } from '../home/past.ts';
 import { ForkImages, recordedOf } from './fork-images.ts';
-import { loadBaseCatalog, readCatalog } from './catalog.ts';
+import { loadBaseCatalog } from './base-catalog.ts';
+import { readCatalog } from './catalog.ts';
 import { currentDocuments, imageBefore, type BackDocument, type Rewind } from './rewind.ts';
 import { dropsBetween } from './schema-history.ts';
 import { rawFind } from '../mongod/raw.ts';
@@ -62,7 +63,7 @@ export class DroppedCollection {
     const { home, source, at } = rewind;
     const { ns } = rewind.then.byUuid.get(hex)!;
     const gone = `${ns} was dropped since, and`;
-    const base = (await loadBaseCatalog(home, source.record._id)).catalog;
+    const base = (await loadBaseCatalog(home, source.record._id)).atFork;
     let untouched: DroppedCollection['untouched'];
     if (base.byUuid.has(hex)) {
       const there = parent && (await readCatalog(parent.client)).byUuid.get(hex);

@@ -2,7 +2,8 @@ import { sameBytes, Type, type BsonValue } from '../../../shared/bson/value.ts';
 import { buildDocument, elements, field, rawElement, type Element } from '../../../shared/bson/walk.ts';
 import type { Home } from '../home/home.ts';
 import { schemaEvents, type SchemaEvent } from '../home/schema-events.ts';
-import { Catalog, loadBaseCatalog, splitOptions, type CollectionSchema } from './catalog.ts';
+import { loadBaseCatalog } from './base-catalog.ts';
+import { bucketPrefix, Catalog, indexSpec, seriesOptions, splitOptions, type CollectionSchema } from './catalog.ts';
 import { splitNamespace, uuidText } from './touched.ts';
 
 /**
@@ -11,8 +12,8 @@ import { splitNamespace, uuidText } from './touched.ts';
  * @param seqs ascending
  */
 export async function catalogsAt(home: Home, branchId: string, seqs: readonly number[]): Promise<Catalog[]> {
-  const { catalog } = await loadBaseCatalog(home, branchId);
-  const replay = new SchemaReplay(catalog);
+  const { atFork } = await loadBaseCatalog(home, branchId);
+  const replay = new SchemaReplay(atFork);
   const found: Catalog[] = [];
   for await (const event of schemaEvents(home, branchId, seqs.at(-1) ?? 0)) {
     while (found.length < seqs.length && event.seq > seqs[found.length]!) found.push(replay.catalog());
@@ -65,12 +66,12 @@ function isAlike(a: CollectionSchema, b: CollectionSchema): boolean {
   );
 }
 
-const buckets = 'system.buckets.';
-
 class SchemaReplay {
   private readonly collections = new Map<string, CollectionSchema>();
   /** Views and time-series collections, which have no identity but their name. */
   private readonly named = new Map<string, CollectionSchema>();
+  /** What makes time-series collections, by their names. */
+  private readonly series = new Map<string, Uint8Array>();
 
   constructor(base: Catalog) {
     for (const each of base.byNamespace.values()) {
@@ -86,7 +87,7 @@ class SchemaReplay {
   apply(event: SchemaEvent): void {
     const [db, name] = splitNamespace(event.ns);
     if (event.op === 'dropDatabase') this.dropDatabase(db);
-    // The buckets of a time-series collection: it has a name of its own.
+    else if (name.startsWith(bucketPrefix)) this.applyToBuckets(event, `${db}.${name.slice(bucketPrefix.length)}`);
     else if (name.startsWith('system.') && name !== 'system.js') return;
     else if (event.uuid) this.applyToCollection(event, uuidText(event.uuid));
     else this.applyToView(event);
@@ -98,15 +99,24 @@ class SchemaReplay {
       for (const [key, each] of map) if (each.db === db) map.delete(key);
   }
 
+  /** They come before the name that they are known by. */
+  private applyToBuckets({ op, description }: SchemaEvent, ns: string): void {
+    if (op === 'create') this.series.set(ns, seriesOptions(description));
+    const before = this.named.get(ns);
+    if (!before || (op !== 'createIndexes' && op !== 'dropIndexes')) return;
+    this.named.set(ns, { ...before, indexes: indexesAfter(before, op, description) });
+  }
+
   private applyToView({ op, ns, description }: SchemaEvent): void {
     const before = this.named.get(ns);
     if (op === 'drop') this.named.delete(ns);
     else if (op === 'create' || op === 'modify') {
       const [db, name] = splitNamespace(ns);
       const on = field(description, 'viewOn');
-      const isSeries = on !== undefined && textOf(on) === `${buckets}${name}`;
+      const isSeries = on !== undefined && textOf(on) === `${bucketPrefix}${name}`;
       const parts = elements(description).filter((part) => viewFields.has(part.name));
-      const options = before ? withFields(before.options, parts) : buildDocument(parts);
+      const series = isSeries ? this.series.get(ns) : undefined;
+      const options = series ?? (before ? withFields(before.options, parts) : buildDocument(parts));
       const kind = isSeries ? ('timeseries' as const) : ('view' as const);
       this.named.set(ns, {
         ns,
@@ -140,12 +150,7 @@ class SchemaReplay {
     } else if (op === 'drop') this.collections.delete(uuid);
     else if (before && op === 'rename') this.rename(before, uuid, description);
     else if (before && (op === 'createIndexes' || op === 'dropIndexes')) {
-      const indexes = new Map(before.indexes);
-      for (const spec of specsOf(description)) {
-        if (op === 'createIndexes') indexes.set(spec.name, spec.bytes);
-        else indexes.delete(spec.name);
-      }
-      this.collections.set(uuid, { ...before, indexes });
+      this.collections.set(uuid, { ...before, indexes: indexesAfter(before, op, description) });
     } else if (before && op === 'modify') this.collections.set(uuid, modified(before, description));
   }
 
@@ -157,6 +162,15 @@ class SchemaReplay {
     if (target !== undefined) this.collections.delete(target);
     this.collections.set(uuid, { ...before, ns: `${db}.${name}`, db, name });
   }
+}
+
+function indexesAfter({ indexes: before }: CollectionSchema, op: string, description: Uint8Array) {
+  const indexes = new Map(before);
+  for (const spec of specsOf(description)) {
+    if (op === 'createIndexes') indexes.set(spec.name, spec.bytes);
+    else indexes.delete(spec.name);
+  }
+  return indexes;
 }
 
 const viewFields = new Set(['viewOn', 'pipeline', 'collation']);
@@ -188,7 +202,7 @@ function withIndex(before: CollectionSchema, change: Uint8Array): CollectionSche
   const without = buildDocument(
     elements(spec).filter((part) => !parts.some((each) => each.name === part.name && !kept.includes(each))),
   );
-  return { ...before, indexes: new Map([...before.indexes, [name, withFields(without, kept)]]) };
+  return { ...before, indexes: new Map([...before.indexes, [name, indexSpec(withFields(without, kept))]]) };
 }
 
 /** Fields keep their place; new ones go behind. */
@@ -204,7 +218,7 @@ function specsOf(description: Uint8Array): { name: string; bytes: Uint8Array }[]
   return (list ? elements(list.subarray(1)) : []).flatMap(({ value }) => {
     const bytes = value.slice(1);
     const name = textOf(field(bytes, 'name'));
-    return name === undefined ? [] : [{ name, bytes }];
+    return name === undefined ? [] : [{ name, bytes: indexSpec(bytes) }];
   });
 }
 

@@ -11,7 +11,7 @@ import {
 } from 'mongodb';
 import { keyOf } from '../../../shared/bson/key.ts';
 import { toBase64, type BsonValue } from '../../../shared/bson/value.ts';
-import { rawFind, rawFindAll, rawWrite } from '../mongod/raw.ts';
+import { driverValue, rawFind, rawFindAll, rawWrite } from '../mongod/raw.ts';
 import { decodeChange, decodeTouched, encodeChange, type DecodedChange, type EncodedChange } from './encode.ts';
 import type { Home } from './home.ts';
 import { changesOf, touchedOf } from './past.ts';
@@ -301,6 +301,24 @@ export class History {
     return records;
   }
 
+  /** The first change of a touched document after `seq`. */
+  async firstAfter({ uuid, key, last }: TouchedRecord, seq: number): Promise<ChangeRecord | undefined> {
+    const [found] = await rawFindAll(this.home.history, {
+      collection: this.changes.collectionName,
+      filter: { _id: { $gt: seq, $lte: last }, u: new Binary(uuid, 4), k: { $eq: driverValue(key) } },
+      sort: { _id: 1 },
+      limit: 1,
+    });
+    if (!found) return undefined;
+    return (await this.whole([decodeChange(found)]))[0];
+  }
+
+  /** Whether the history does not know everything that happened after `seq`. */
+  async hasGapAfter(seq: number): Promise<boolean> {
+    const gap = { _id: { $gt: seq as never }, o: 'gap', k: { $exists: false }, 'd.removed': { $ne: true } };
+    return (await this.changes.findOne(gap, { projection: { _id: 1 } })) !== null;
+  }
+
   /** Puts images that were stored in pieces back in place. */
   private async whole(
     decoded: readonly DecodedChange[],
@@ -415,6 +433,47 @@ export class History {
   /** Whether a transaction (`session:number`) is among the changes after `seq`: it was committed. */
   async hasTransaction(id: string, seq: number): Promise<boolean> {
     return (await this.changes.findOne({ _id: { $gt: seq as never }, x: id }, { projection: { _id: 1 } })) !== null;
+  }
+
+  /**
+   * The entry with which a collection went: its drop, or a rename over it. It is marked as one that removed documents.
+   * Undefined where there is none.
+   */
+  async markRemoval(uuid: Uint8Array, ns: string): Promise<number | undefined> {
+    const ways = [
+      { o: 'drop', u: new Binary(uuid, 4) },
+      { o: 'rename', 'd.to': ns },
+    ];
+    const found = await this.changes.findOne<{ _id: number }>(
+      { $or: ways },
+      { sort: { _id: -1 }, projection: { _id: 1 }, promoteValues: true },
+    );
+    if (!found) return undefined;
+    await this.changes.updateOne({ _id: found._id as never }, { $set: { 'd.removed': true } });
+    return Number(found._id);
+  }
+
+  /**
+   * Says what documents of a collection were at the fork. Those that no change is known of are touched by the entry
+   * `removal`. What is known of a document's base already is kept unless `overwrite` is set.
+   */
+  async addBases(
+    { uuid, removal }: { readonly uuid: Uint8Array; readonly removal: number },
+    bases: readonly { readonly key: BsonValue; readonly document: Uint8Array | undefined }[],
+    overwrite: boolean,
+  ): Promise<void> {
+    const items = bases.flatMap(({ key, document }) => {
+      const _id = new Binary(touchedId(uuid, key));
+      const bs = document ? { d: new Binary(document) } : {};
+      const row = { u: new Binary(uuid, 4), k: new Binary(key), f: removal, l: removal, bs };
+      return [
+        BSON.serialize({ q: { _id }, u: { $setOnInsert: row }, upsert: true }),
+        BSON.serialize({ q: overwrite ? { _id } : { _id, bs: { $exists: false } }, u: { $set: { bs } } }),
+      ];
+    });
+    const command = { update: this.touched.collectionName, ordered: true };
+    const { problems } = await rawWrite(this.home.history, command, { name: 'updates', items });
+    if (problems[0]) throw new Error(`home refused a write: ${problems[0].message}`);
   }
 
   /** Moves bases, or (with `undefined`) puts them back to what the first change says. */

@@ -2,6 +2,7 @@ import { BSON, Binary, type Collection, type Document } from 'mongodb';
 import { sameBytes, type BsonValue } from '../../../shared/bson/value.ts';
 import { rawFind, rawWrite } from '../mongod/raw.ts';
 import type { Home } from './home.ts';
+import { dropKept } from './kept.ts';
 import type { BaseOverride } from './records.ts';
 
 /** One step of a plan on one document: the bytes it expects to find and the bytes it leaves. */
@@ -24,17 +25,38 @@ export interface PlanItemRecord {
 
 /** One schema command and the one that takes it back. */
 export interface SchemaStep {
+  /** What the parent calls it when the step's turn comes. */
   readonly ns: string;
   readonly text: string;
   /** EJSON, canonical. */
   readonly command: string;
   readonly inverse: string;
-  readonly type: 'collection' | 'view' | 'index' | 'validator';
+  readonly type: 'collection' | 'options' | 'validator' | 'view' | 'index' | 'rename';
   /** The index's name. */
   readonly name?: string;
-  /** Its definition before and after, as the catalog tells it, base64; left out = it is not there. */
+  /** Where a rename leads. */
+  readonly to?: string;
+  /** Hex; of a collection that is made, dropped or renamed. */
+  readonly uuid?: string;
+  /** Its definition before and after, as the catalog tells it, base64; left out = it is not there. Not of a rename. */
   readonly before?: string;
   readonly after?: string;
+  /** A collection is dropped only where nothing of it changed after this sequence of the parent's history. */
+  readonly unchangedSince?: number;
+  /** The documents that go, or come, with the collection. */
+  readonly kept?: { readonly plan: string; readonly step: number; readonly documents: number; readonly hash: string };
+  /** Part of the change that the step before began: they count as one. */
+  readonly continues?: true;
+}
+
+/** One schema item that both sides have agreed on with a plan: it becomes part of the base, as documents do. */
+export interface AgreedPart {
+  readonly type: SchemaStep['type'];
+  readonly ns: string;
+  readonly uuid?: string;
+  readonly name?: string;
+  readonly to?: string;
+  readonly definition?: string;
 }
 
 /** So many conflicts of a plan are named one by one. */
@@ -62,6 +84,14 @@ export interface PlanRecord {
   readonly undecided?: readonly Undecided[];
   readonly bytes: number;
   readonly schema: readonly SchemaStep[];
+  /** So many of the steps come before the documents, the others after them; left out = all come before. */
+  readonly documentsAt?: number;
+  /** The step that is being run, or was when applying ended; those before it are done. */
+  readonly schemaAt?: number;
+  /** Collections may still stand aside that are to be dropped for good. */
+  readonly asides?: boolean;
+  /** What of the schema both sides have agreed on with this plan, or no longer: with which plan they had. */
+  readonly agreement?: { readonly parts: readonly AgreedPart[]; readonly back?: string };
   readonly checks: readonly { readonly name: string; readonly ok: boolean; readonly detail: string }[];
   /**
    * Collections whose documents are written past this validator (base64): the branch holds some that it would refuse, under
@@ -71,8 +101,6 @@ export interface PlanRecord {
   /** What was wanted and is not carried over, a sentence each. */
   readonly leftOut?: readonly string[];
   readonly state: 'ready' | 'applying' | 'applied' | 'stale' | 'partly';
-  /** Documents are written before the schema: what an adoption created last is taken away first. */
-  readonly schemaLast?: boolean;
   /** What the log says once it is applied, where the kind alone does not tell. */
   readonly text?: string;
   /** The entry that this plan takes back. */
@@ -146,6 +174,7 @@ export class PlanStore {
   async drop(plan: string): Promise<void> {
     await this.home.plans.collection(`items_${plan}`).drop();
     await this.home.plans.collection(`pieces_${plan}`).drop();
+    await dropKept(this.home, plan);
     await this.plans.deleteOne({ _id: plan });
   }
 

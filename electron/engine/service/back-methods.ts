@@ -4,7 +4,7 @@ import { documentValue, fromBase64, toBase64 } from '../../../shared/bson/value.
 import { ForkyardError } from '../../../shared/errors.ts';
 import { schemaBack } from '../adopt/back-plan.ts';
 import { createRestorePlan, Restoration } from '../adopt/restore.ts';
-import { describe } from '../adopt/schema-steps.ts';
+import { describe } from '../adopt/schema-plan.ts';
 import { chooseChanges, planUndoChanges, type ChangesToUndo, type ChosenChanges } from '../adopt/undo-changes.ts';
 import { discard } from '../branches/discard.ts';
 import { fork } from '../branches/fork.ts';
@@ -54,7 +54,7 @@ export const backMethods: Methods<
       }
     }
     const back = schemaBack({ side: rewind.side, base: rewind.now, now: rewind.now, then: restoration.then });
-    const leftOut = [...restoration.leftOut, ...back.checks].map(({ detail }) => detail);
+    const leftOut = [...restoration.leftOut, ...back.left].map(({ detail }) => detail);
     const since = compareSchema(restoration.then, restoration.then, rewind.now);
     return {
       at: presentMoment(rewind.at),

@@ -94,6 +94,7 @@ function presentSchema(delta: SchemaDelta): SchemaChange {
     ...value('parent', delta.parent),
     ...value('branch', delta.branch),
     conflict: delta.conflict,
+    ...(delta.edited ? { edited: delta.edited.slice(0, 100).map(toBase64) } : {}),
   };
 }
 

@@ -1,0 +1,220 @@
+import { Binary, type Document } from 'mongodb';
+import { shellText } from '../../../shared/bson/ejson.ts';
+import { documentBytes, documentValue, fromBase64 } from '../../../shared/bson/value.ts';
+import { elements, field } from '../../../shared/bson/walk.ts';
+import { readCatalog } from '../changes/catalog.ts';
+import { parseDefinition } from '../changes/definition.ts';
+import { touchedSince } from '../changes/parent-edits.ts';
+import { settleNow, type Side } from '../changes/side.ts';
+import { splitNamespace } from '../changes/touched.ts';
+import type { Home } from '../home/home.ts';
+import { ContentsHash, KeptDocuments, type KeptContents } from '../home/kept.ts';
+import type { SchemaStep } from '../home/plans.ts';
+import { asideName } from '../mongod/aside.ts';
+import { driverValue, rawFind, rawWrite } from '../mongod/raw.ts';
+import { ForkyardError } from '../../../shared/errors.ts';
+import { hasZeroTime, unwritable, updateStatement, withoutZeroTimes } from './exact-write.ts';
+import { StalePlan, type Moved } from './write.ts';
+
+const batchSize = 1_000;
+
+/**
+ * Drops a collection, or makes one with all that it holds, by way of a name that nobody uses. Stepping aside is one rename,
+ * so nobody's write can fall between what was kept and what was dropped; and what is being put together is not seen before
+ * it is whole. Until the plan is through, what was dropped only stands aside, and coming back is one rename too.
+ */
+export class AsideCollection {
+  private readonly home: Home;
+  private readonly parent: Side;
+  private readonly step: SchemaStep;
+  private readonly plan: string;
+  private readonly index: number;
+  private readonly db: string;
+  private readonly name: string;
+
+  constructor(home: Home, parent: Side, plan: string, index: number, step: SchemaStep) {
+    this.home = home;
+    this.parent = parent;
+    this.plan = plan;
+    this.index = index;
+    this.step = step;
+    [this.db] = splitNamespace(step.ns);
+    this.name = asideName(plan, index);
+  }
+
+  private get ns(): string {
+    return `${this.db}.${this.name}`;
+  }
+
+  async isThere(): Promise<boolean> {
+    const found = await this.parent.client
+      .db(this.db)
+      .listCollections({ name: this.name }, { nameOnly: true })
+      .toArray();
+    return found.length > 0;
+  }
+
+  /**
+   * Takes the collection away from its name, and keeps what it holds.
+   * @returns what was kept
+   * @throws StalePlan where it is not what the plan knows; it has its name again then
+   */
+  async setAside(): Promise<SchemaStep['kept']> {
+    if (!(await this.isThere())) {
+      await this.checkUnchanged();
+      await this.rename(this.step.ns, this.ns);
+    }
+    try {
+      // Another may have taken the name since it was looked at.
+      const uuid = (await readCatalog(this.parent.client)).byNamespace.get(this.ns)?.uuid;
+      if (uuid !== this.step.uuid) throw new StalePlan([{ ns: this.step.ns }]);
+      await this.checkUnchanged();
+      return await this.keep();
+    } catch (error) {
+      await this.comeBack();
+      throw error;
+    }
+  }
+
+  /** Gives it its name again. @throws ForkyardError where that is another's by now */
+  async comeBack(): Promise<void> {
+    if (await this.isThere()) await this.rename(this.ns, this.step.ns);
+  }
+
+  /** What stands aside is dropped for good. */
+  async drop(): Promise<void> {
+    await this.parent.client.db(this.db).collection(this.name).drop();
+  }
+
+  /** Makes the collection: identity, options, documents in their order, indexes; then it gets its name. */
+  async bring(): Promise<void> {
+    await this.drop();
+    const definition = documentBytes(fromBase64(this.step.after ?? ''));
+    await this.create(definition);
+    const { kept } = this.step;
+    if (kept) await this.fill(kept);
+    const indexes = [...parseDefinition(definition).indexes.values()].map((spec) => driverValue(documentValue(spec)));
+    if (indexes.length > 0) await this.parent.client.db(this.db).command({ createIndexes: this.name, indexes });
+    await this.rename(this.ns, this.step.ns);
+  }
+
+  /** Takes away what {@link bring} made, where it still is what that made; else it stays. */
+  async takeAway(): Promise<boolean> {
+    if (await this.isThere()) {
+      await this.drop();
+      return true;
+    }
+    await this.rename(this.step.ns, this.ns);
+    const same = await this.holds(this.step.kept);
+    if (same) await this.drop();
+    else await this.comeBack();
+    return same;
+  }
+
+  private async create(definition: Uint8Array): Promise<void> {
+    const options = elements(definition).filter(({ name }) => name !== 'indexes');
+    const make: Document = Object.fromEntries([...options.map(({ name, value }) => [name, driverValue(value)])] as [
+      string,
+      unknown,
+    ][]);
+    make['changeStreamPreAndPostImages'] = { enabled: true };
+    // The one who applies an oplog says which UUID a collection has; a create of one's own gets a new one.
+    if (!('clusteredIndex' in make)) {
+      const collation = make['collation'] === undefined ? {} : { collation: make['collation'] };
+      make['idIndex'] = { v: 2, key: { _id: 1 }, name: '_id_', ...collation };
+    }
+    const op = {
+      op: 'c',
+      ns: `${this.db}.$cmd`,
+      ui: new Binary(Buffer.from(this.step.uuid ?? '', 'hex'), 4),
+      o: { create: this.name, ...make },
+    };
+    await this.parent.client.db('admin').command({ applyOps: [op] });
+  }
+
+  private async fill(kept: NonNullable<SchemaStep['kept']>): Promise<void> {
+    const db = this.parent.client.db(this.db);
+    const write = async (command: Document, name: 'documents' | 'updates', items: readonly Uint8Array[]) => {
+      const { problems } = await rawWrite(db, { ...command, bypassDocumentValidation: true }, { name, items });
+      if (problems[0]) throw this.refused(problems[0].message);
+    };
+    for await (const batch of new KeptDocuments(this.home, kept.plan, kept.step).read()) {
+      await write({ insert: this.name }, 'documents', batch.map(withoutZeroTimes));
+      const zero = batch.filter(hasZeroTime);
+      const exactly = zero.map((result) => updateStatement({ key: field(result, '_id')!, result }, true));
+      await write({ update: this.name }, 'updates', exactly);
+    }
+    if (!(await this.holds(kept))) throw this.refused('the server did not keep every document byte for byte');
+  }
+
+  private refused(why: string): ForkyardError {
+    return new ForkyardError(
+      'write_refused',
+      `${this.step.text} was refused by ${this.parent.record.name}: ${why}. Nothing was applied.`,
+      {
+        hint: `Leave ${this.step.ns} out, or change it by hand.`,
+      },
+    );
+  }
+
+  private contents(): AsyncGenerator<Uint8Array[]> {
+    const query = { collection: this.name, filter: {}, hint: { $natural: 1 }, batchSize };
+    return rawFind(this.parent.client.db(this.db), query);
+  }
+
+  private async keep(): Promise<SchemaStep['kept']> {
+    if (this.step.kept) {
+      // It is kept already: it came from there.
+      if (await this.holds(this.step.kept)) return this.step.kept;
+      throw new StalePlan([{ ns: this.step.ns }]);
+    }
+    if (this.step.unchangedSince === undefined) {
+      // One that a plan made with nothing in it.
+      if (await this.holds(undefined)) return undefined;
+      throw new StalePlan([{ ns: this.step.ns }]);
+    }
+    const kept = await new KeptDocuments(this.home, this.plan, this.index).write(this.returnable());
+    return { plan: this.plan, step: this.index, ...kept };
+  }
+
+  /** @throws ForkyardError `not_writable_exactly` where a document could not be brought back as it is */
+  private async *returnable(): AsyncGenerator<Uint8Array[]> {
+    for await (const batch of this.contents()) {
+      const lost = batch.find((result) => unwritable({ expect: undefined, result }) !== undefined);
+      if (lost) {
+        throw new ForkyardError(
+          'not_writable_exactly',
+          `${shellText(field(lost, '_id')!)} of ${this.step.ns} holds both a zero timestamp and a field name twice; dropped, it could not be brought back exactly.`,
+          { hint: `Leave ${this.step.ns} out, or drop it by hand.` },
+        );
+      }
+      yield batch;
+    }
+  }
+
+  private async holds(wanted: KeptContents | undefined): Promise<boolean> {
+    const hash = new ContentsHash();
+    for await (const batch of this.contents()) {
+      hash.add(batch);
+      if (!wanted) return false;
+    }
+    const found = hash.end();
+    return wanted ? found.hash === wanted.hash && found.documents === wanted.documents : true;
+  }
+
+  /** By the parent's history, which knows each write. */
+  private async checkUnchanged(): Promise<void> {
+    const { uuid, unchangedSince, ns } = this.step;
+    if (unchangedSince === undefined || uuid === undefined) return;
+    if (!(await settleNow(this.parent)) || (await this.parent.history.hasGapAfter(unchangedSince)))
+      throw new StalePlan([{ ns }]);
+    const moved: Moved[] = [];
+    for await (const rows of touchedSince(this.parent.history, Buffer.from(uuid, 'hex'), unchangedSince))
+      moved.push(...rows.map(({ key }): Moved => ({ ns, id: key })));
+    if (moved.length > 0) throw new StalePlan(moved);
+  }
+
+  private async rename(from: string, to: string): Promise<void> {
+    await this.parent.client.db('admin').command({ renameCollection: from, to });
+  }
+}

@@ -1,0 +1,97 @@
+import { toBase64, type BsonValue } from '../../../shared/bson/value.ts';
+import { shellText } from '../../../shared/bson/ejson.ts';
+import { withParentEdits } from '../changes/parent-edits.ts';
+import { compareSchema, type SchemaDelta } from '../changes/schema.ts';
+import type { Selection } from '../changes/selection.ts';
+import type { Comparison } from '../changes/touched.ts';
+import type { AgreedPart, Undecided } from '../home/plans.ts';
+
+/** What of the schema a plan takes, before it is known which documents it takes. */
+export class ChosenSchema {
+  /** Taken from the branch. */
+  readonly taken: readonly SchemaDelta[];
+  /** Conflicts decided for the parent: nothing is done, but both sides have agreed. */
+  private readonly decided: readonly SchemaDelta[];
+  readonly undecided: readonly SchemaDelta[];
+  /** Items that nobody wanted. */
+  readonly unwanted: readonly SchemaDelta[];
+
+  private constructor(groups: ReadonlyMap<string, readonly SchemaDelta[]>) {
+    this.taken = groups.get('branch') ?? [];
+    this.decided = groups.get('parent') ?? [];
+    this.undecided = groups.get('undecided') ?? [];
+    this.unwanted = groups.get('left out') ?? [];
+  }
+
+  static async of(comparison: Comparison, selection: Selection): Promise<ChosenSchema> {
+    const deltas = compareSchema(comparison.base, comparison.parentCatalog, comparison.branchCatalog);
+    const all = await withParentEdits(comparison, deltas);
+    return new ChosenSchema(grouped(all, (delta) => selection.chooseSchema(delta)));
+  }
+
+  /** Everything that no conflict stands against, on a way back inside one branch: its collections are what they are. */
+  static ofWayBack({ base, parentCatalog, branchCatalog }: Comparison): ChosenSchema {
+    const deltas = compareSchema(base, parentCatalog, branchCatalog, { byIdentity: true });
+    return new ChosenSchema(grouped(deltas, ({ conflict }) => (conflict ? 'undecided' : 'branch')));
+  }
+
+  /** One sentence for each conflict that nobody decided. */
+  conflicts({ branch, parent }: Comparison): Undecided[] {
+    const names = [branch.record.name, parent.record.name] as const;
+    return this.undecided.map((delta) => ({ ns: delta.ns, text: conflictText(delta, ...names) }));
+  }
+
+  /** How the branch has what it was decided about; `carried` are the taken items that the plan carries out. */
+  agreed(carried: ReadonlySet<SchemaDelta>): AgreedPart[] {
+    return [...this.decided, ...this.taken.filter((delta) => carried.has(delta))].map(agreedPart);
+  }
+}
+
+function grouped(deltas: readonly SchemaDelta[], choose: (delta: SchemaDelta) => string): Map<string, SchemaDelta[]> {
+  const groups = new Map<string, SchemaDelta[]>();
+  for (const delta of deltas) {
+    const choice = choose(delta);
+    const group = groups.get(choice);
+    if (group) group.push(delta);
+    else groups.set(choice, [delta]);
+  }
+  return groups;
+}
+
+function agreedPart(delta: SchemaDelta): AgreedPart {
+  const { type, ns, uuid, name, branch } = delta;
+  const place = { type, ...(uuid === undefined ? {} : { uuid }), ...(name === undefined ? {} : { name }) };
+  // The base's own name of it is found by UUID.
+  if (type === 'rename') return { ...place, ns, to: ns };
+  return { ...place, ns, ...(branch ? { definition: toBase64(branch) } : {}) };
+}
+
+const namedDocuments = 10;
+
+function conflictText(delta: SchemaDelta, branch: string, parent: string): string {
+  const item = describe(delta);
+  if (delta.edited) {
+    const named = delta.edited.slice(0, namedDocuments).map((key: BsonValue) => shellText(key));
+    const more = delta.edited.length - named.length;
+    const documents = more > 0 ? `${named.join(', ')} and ${more} more` : named.join(', ');
+    return `${branch} dropped ${delta.ns}, and ${parent} changed ${documents} of it since.`;
+  }
+  return `${item} of ${branch} meets another change of ${parent}.`;
+}
+
+/** One phrase for people: `The new index sku_1 of shop.products`. */
+export function describe(delta: SchemaDelta): string {
+  const what = { added: 'new', modified: 'changed', removed: 'dropped' }[delta.kind];
+  switch (delta.type) {
+    case 'collection':
+    case 'view':
+      return `The ${what} ${delta.type} ${delta.ns}`;
+    case 'rename':
+      return `The new name ${delta.ns} of ${delta.parentNs ?? 'a collection'}`;
+    case 'options':
+      return `What changed in the options of ${delta.ns}`;
+    case 'validator':
+    case 'index':
+      return `The ${what} ${delta.type}${delta.name === undefined ? '' : ` ${delta.name}`} of ${delta.ns}`;
+  }
+}

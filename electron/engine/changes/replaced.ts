@@ -1,0 +1,109 @@
+import { keyText } from '../../../shared/bson/key.ts';
+import type { BsonValue } from '../../../shared/bson/value.ts';
+import { field } from '../../../shared/bson/walk.ts';
+import { touchedId } from '../home/history.ts';
+import type { Home } from '../home/home.ts';
+import { rawFind } from '../mongod/raw.ts';
+import { forkSequence, touchedSince } from './parent-edits.ts';
+import { likelyOrigin } from './schema.ts';
+import { settleNow } from './side.ts';
+import { baseOf, readByKey, splitNamespace, type Comparison } from './touched.ts';
+
+const batchSize = 500;
+
+interface ReplacedRow {
+  _id: string;
+  /** UUIDs, hex, of collections whose base is known. */
+  replaced?: string[];
+}
+
+/**
+ * A collection that was dropped and made anew, or written over, is told document by document: what it holds now against
+ * what the one before it held. The server says nothing of what went with a drop, so it is read where it still is, in the
+ * parent, with the parent's own changes since the fork taken back. Once for each such collection; its cost is what it held.
+ */
+export async function recordReplaced(home: Home, comparison: Comparison): Promise<void> {
+  const { base, branchCatalog, parentCatalog, branch } = comparison;
+  const rows = home.catalog.collection<ReplacedRow>('schemas');
+  for (const collection of branchCatalog.byUuid.values()) {
+    const { uuid } = collection;
+    const origin = likelyOrigin(collection, base, branchCatalog)?.uuid;
+    if (uuid === undefined || origin === undefined || origin === uuid) continue;
+    const there = parentCatalog.byUuid.get(origin);
+    if (!there) continue;
+    const known = await rows.findOne({ _id: branch.record._id, replaced: uuid }, { projection: { _id: 1 } });
+    if (known) continue;
+    const was = { ns: there.ns, uuid: Buffer.from(origin, 'hex') };
+    await recordBases(comparison, was, { ns: collection.ns, uuid: Buffer.from(uuid, 'hex') });
+    await rows.updateOne({ _id: branch.record._id }, { $addToSet: { replaced: uuid } });
+  }
+}
+
+interface Place {
+  readonly ns: string;
+  readonly uuid: Uint8Array;
+}
+
+/** @param was the parent's collection; `now` is the branch's */
+async function recordBases(comparison: Comparison, was: Place, { ns: now, uuid }: Place): Promise<void> {
+  const { branch, parent } = comparison;
+  const { ns, uuid: origin } = was;
+  const reason = `${now} was made anew; what it held before was found by comparison.`;
+  const removal =
+    (await branch.history.markRemoval(origin, now)) ??
+    (await branch.capture.note('gap', { ns: now, detail: { reason, removed: true } }));
+  const place = { uuid, removal };
+  const seq = await forkSequence(comparison);
+  const [db, name] = splitNamespace(ns);
+  for await (const documents of rawFind(parent.client.db(db), { collection: name, filter: {}, batchSize })) {
+    const present = new Map<string, { key: BsonValue; document: Uint8Array }>();
+    for (const document of documents) {
+      const key = field(document, '_id');
+      if (key) present.set(keyText(key), { key, document });
+    }
+    const ids = [...present.values()].map(({ key }) => touchedId(origin, key));
+    const changed = await parent.history.touchedRows(ids);
+    for (const row of changed) if (row.last > seq) present.delete(keyText(row.key));
+    const bases = await agreedBases(comparison, origin, [...present.values()]);
+    await branch.history.addBases(place, bases, false);
+  }
+  // What the parent changed since the fork, also while it was being read.
+  await settleNow(parent);
+  for await (const rows of touchedSince(parent.history, origin, seq)) {
+    const atFork = await Promise.all(
+      rows.map(async (row) => {
+        const first = row.first > seq ? (await parent.history.bySeq([row.first])).get(row.first) : undefined;
+        const change = first ?? (await parent.history.firstAfter(row, seq));
+        return { key: row.key, document: change?.before };
+      }),
+    );
+    const bases = await agreedBases(comparison, origin, atFork);
+    const wasThere = bases.filter(({ document }) => document !== undefined);
+    const known = await branch.history.touchedRows(bases.map(({ key }) => touchedId(uuid, key)));
+    const isKnown = new Set(known.map(({ key }) => keyText(key)));
+    const cameSince = bases.filter(({ key, document }) => document === undefined && isKnown.has(keyText(key)));
+    await branch.history.addBases(place, [...wasThere, ...cameSince], true);
+  }
+}
+
+/** Where an adoption has moved the base of a document since the fork, that is it. */
+async function agreedBases(
+  { branch, parent, parentCatalog }: Comparison,
+  origin: Uint8Array,
+  atFork: readonly { readonly key: BsonValue; readonly document: Uint8Array | undefined }[],
+): Promise<{ key: BsonValue; document: Uint8Array | undefined }[]> {
+  const rows = await branch.history.touchedRows(atFork.map(({ key }) => touchedId(origin, key)));
+  const touched = new Map(rows.map((row) => [keyText(row.key), row]));
+  const firsts = await branch.history.bySeq(
+    rows.map(({ first }) => first),
+    { before: true },
+  );
+  const ns = parentCatalog.byUuid.get(Buffer.from(origin).toString('hex'))?.ns;
+  const unsure = rows.filter(({ base }) => !base).map(({ key }) => key);
+  const now = ns === undefined || unsure.length === 0 ? undefined : await readByKey(parent, ns, unsure);
+  return atFork.map(({ key, document }) => {
+    const row = touched.get(keyText(key));
+    if (!row) return { key, document };
+    return { key, document: row.base ? row.base.document : baseOf(firsts.get(row.first), now?.get(keyText(key))) };
+  });
+}
