@@ -3,6 +3,7 @@ import { Int32, type MongoClient } from 'mongodb';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { KillableYard, serversIn } from '../harness/killable.ts';
 import { insertExactly } from '../harness/round.ts';
+import { until } from '../harness/until.ts';
 
 const items = 5_000;
 const kills = 6;
@@ -29,6 +30,13 @@ afterAll(() => yard.close());
 /** Whether main is as before the adoption, as after it, or (never) something in between. */
 async function stateOfMain(): Promise<'before' | 'after' | string> {
   const db = main.db('crash');
+  // A server that was killed is started again, also where what was asked had failed before that.
+  await until('main answers', () =>
+    db.command({ ping: 1 }).then(
+      () => true,
+      () => false,
+    ),
+  );
   const counts = {
     all: await db.collection('items').countDocuments(),
     changed: await db.collection('items').countDocuments({ n: 1 }),
