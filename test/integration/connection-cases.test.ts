@@ -164,10 +164,15 @@ it('EL-01: a document with every type goes to the window and back, one field edi
   expect(Buffer.compare(documentBytes(shown), document)).toBe(0);
   // Through its text and back, as an editor has it.
   const edited = parseEjson(toEjson(shown).replace('"base"', '"by hand"'));
-  // The whole document is no value for one field of it: nothing is decided by that.
+  // The document as a whole decides the field in it, and is nowhere put inside itself.
   const target = { ns: 'ipc.types', id: change.id };
-  const nested = { branch: 'window', take: [{ target, take: { value: toBase64(edited) } }] };
-  expect(await renderer.call('plan.create', nested)).toMatchObject({ items: 0, conflicts: 1 });
+  const asWhole = await renderer.call('plan.create', {
+    branch: 'window',
+    take: [{ target, take: { value: toBase64(edited) } }],
+  });
+  expect(asWhole).toMatchObject({ items: 1, conflicts: 0 });
+  const [item] = (await renderer.call('plan.items', { plan: asWhole.plan })).items;
+  expect(item?.result).toBe(toBase64(edited));
   const value = toBase64(field(documentBytes(edited), 'edited')!);
   const { plan } = await renderer.call('plan.create', {
     branch: 'window',
