@@ -32,7 +32,7 @@ export async function fuzz(yard: TestYard, { seed, operations, moments }: FuzzOp
   for (const name of sandboxes) await yard.fork(name, { ttlMs: null, actor: 'one' });
   const branches = ['main', ...sandboxes];
   const before = await Promise.all(branches.map((name) => moment(yard, name)));
-  await Promise.all(branches.map((name) => write(new Random(random.int(2 ** 31)), operations, yard, name, true)));
+  await Promise.all(branches.map((name) => write(new Random(random.int(2 ** 31)), operations, yard, name)));
   const main = await snapshot(await yard.client('main'));
   for (const [index, name] of branches.entries()) {
     const start = before[index]!;
@@ -63,7 +63,7 @@ async function adoption(
   const start = await snapshot(main);
   await yard.fork(name, { ttlMs: null, actor: 'one' });
   const original = await fingerprint(main);
-  await write(new Random(random.int(2 ** 31)), operations, yard, name, false);
+  await write(new Random(random.int(2 ** 31)), operations, yard, name);
   const wanted = await fingerprint(await yard.client(name, 'one'));
   const changes = await changesSince(yard, name, 0);
   const problems = await momentDifferences(random, yard, name, start, changes, moments);
@@ -102,7 +102,7 @@ async function startingData(random: Random, main: MongoClient): Promise<void> {
   }
 }
 
-async function write(random: Random, count: number, yard: TestYard, branch: string, schema: boolean): Promise<void> {
+async function write(random: Random, count: number, yard: TestYard, branch: string): Promise<void> {
   // As drivers differ: with retries, whose author the server tells, and without.
   const clients = await Promise.all([
     yard.client(branch),
@@ -113,8 +113,8 @@ async function write(random: Random, count: number, yard: TestYard, branch: stri
     const client = random.pick(clients);
     const kind = random.next();
     if (kind < 0.12) await transaction(random, client);
-    else if (schema && kind < 0.15) await transaction(random, client, schemaWrite);
-    else if (schema && kind < 0.4) await schemaOperation(random)(client);
+    else if (kind < 0.15) await transaction(random, client, schemaWrite);
+    else if (kind < 0.4) await schemaOperation(random)(client);
     else await operation(random)(client);
   }
 }
