@@ -98,14 +98,13 @@ it('a sandbox without changes goes when its time is up: files, process and row',
 });
 
 it('a sandbox with changes that nobody reviewed waits as expired, also over a restart, and comes back with its connection string', async () => {
-  const { uri } = await yard.fork('unread', { ttlMs: 3_600_000 });
+  const { uri } = await yard.fork('unread', { ttlMs: 8_000 });
   await (
     await yard.client('unread')
   )
     .db('shop')
     .collection('products')
     .deleteOne({ _id: 'p1' as never });
-  await yard.call('branches.extend', { branch: 'unread', ttlMs: 1_000 });
   const stateOf = async () =>
     (await yard.call('branches.list', { all: true })).find(({ name }) => name === 'unread')?.state;
   await vi.waitFor(async () => expect(await stateOf()).toBe('expired'), patience);
