@@ -3,22 +3,21 @@ import type { AccessLevel, BranchRow, Output } from '../../shared/api.ts';
 import { errorBody } from '../../shared/errors.ts';
 import type { ErrorBody } from '../../shared/errors.ts';
 import { accessHints, accessNames } from '../connect/access.ts';
+import { lifeOf, lives } from '../settings/choices.ts';
+import type { Life } from '../settings/choices.ts';
+import { useDefaultLife } from '../settings/default-life.ts';
 import { copyText } from '../shell/clipboard.ts';
 import { Button, Segments } from '../shell/controls.tsx';
 import { Dialog, ErrorNote } from '../shell/dialog.tsx';
 import { Actor } from '../shell/marks.tsx';
 import { Pick } from '../shell/menu.tsx';
 import { bytes } from '../shell/numbers.ts';
-import { moment } from '../shell/time.ts';
+import { moment, span } from '../shell/time.ts';
 import { branchById, chooseBranch, closeDialog, hasEnded, useApp } from '../store/app.ts';
 import { call } from '../store/engine.ts';
 import { ForkDone } from './fork-done.tsx';
 import { suggestName } from './names.ts';
 import { treeRows } from './order.ts';
-
-const hourMs = 3_600_000;
-const lives = { hour: hourMs, day: 24 * hourMs, week: 7 * 24 * hourMs, keep: null } as const;
-type Life = keyof typeof lives;
 
 const actorKey = 'forkyard.actor';
 
@@ -53,7 +52,9 @@ function ForkForm({
   const nameField = useRef<HTMLInputElement>(null);
   const [name, setName] = useState(() => suggested ?? suggestName(branches.map((branch) => branch.name)));
   const [parentId, setParentId] = useState(from);
-  const [life, setLife] = useState<Life>('hour');
+  const [chosenLife, setChosenLife] = useState<Life>();
+  const defaultMs = useDefaultLife();
+  const ttlMs = chosenLife === undefined ? defaultMs : lives[chosenLife];
   const [access, setAccess] = useState<AccessLevel>('schema');
   const [actor, setActor] = useState(() => localStorage.getItem(actorKey) ?? 'agent');
   const [error, setError] = useState<ErrorBody>();
@@ -71,7 +72,7 @@ function ForkForm({
         {
           name: name.trim(),
           from: parent.name,
-          ttlMs: lives[life],
+          ...(ttlMs === undefined ? {} : { ttlMs }),
           access,
           ...(actor.trim() === '' ? {} : { actor: actor.trim() }),
           ...(endTransactions ? { endTransactions } : {}),
@@ -146,19 +147,22 @@ function ForkForm({
         <label htmlFor="fork-from">From</label>
         <ParentPick parentId={parentId} onChange={setParentId} />
         <span className="lab">Lives for</span>
-        <Segments
+        <Segments<Life | 'other' | ''>
           large
           label="Lives for"
-          value={life}
-          onChange={setLife}
+          value={ttlMs === undefined ? '' : lifeOf(ttlMs)}
+          onChange={(next) => setChosenLife(next === 'other' || next === '' ? undefined : next)}
           choices={[
             { value: 'hour', label: '1 hour' },
             { value: 'day', label: '1 day' },
             { value: 'week', label: '7 days' },
             { value: 'keep', label: 'Keep' },
+            ...(typeof defaultMs === 'number' && lifeOf(defaultMs) === 'other'
+              ? [{ value: 'other' as const, label: span(defaultMs) }]
+              : []),
           ]}
         />
-        <p className="hint">{lifeHint(life)}</p>
+        <p className="hint">{lifeHint(ttlMs)}</p>
         <span className="lab">Access</span>
         <Segments
           large
@@ -214,8 +218,8 @@ function ParentLabel({ branch }: { readonly branch: BranchRow }) {
   );
 }
 
-function lifeHint(life: Life): string {
-  const ttlMs = lives[life];
+function lifeHint(ttlMs: number | null | undefined): string {
+  if (ttlMs === undefined) return '';
   if (ttlMs === null) return 'Until you discard it.';
   const now = Date.now();
   return `Until ${moment(now + ttlMs, now)}. You are warned before, and changes nobody reviewed are not swept at once.`;

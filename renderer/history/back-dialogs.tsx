@@ -4,7 +4,7 @@ import type { Input } from '../../shared/api.ts';
 import { errorBody } from '../../shared/errors.ts';
 import type { ErrorBody } from '../../shared/errors.ts';
 import { undo } from '../branches/verbs.ts';
-import { idText } from '../bson/plain.ts';
+import { idText, pathText } from '../bson/plain.ts';
 import { Button } from '../shell/controls.tsx';
 import { Dialog, ErrorNote } from '../shell/dialog.tsx';
 import { plural } from '../shell/numbers.ts';
@@ -55,7 +55,10 @@ export function UndoChangesDialog({ id, what }: { readonly id: string; readonly 
           {made.conflicting.map((document) => (
             <li key={`${document.ns} ${document.id}`} className="mono">
               <span className="quiet">{document.ns}</span> {idText(document.id)}{' '}
-              {document.fields.map(({ path }) => path.join('.')).join(', ')}
+              {document.fields
+                .filter((field) => field.class === 'divergent')
+                .map(({ path }) => pathText(path))
+                .join(', ')}
             </li>
           ))}
         </ul>,

@@ -17,8 +17,7 @@ import type { FieldText } from './summary.ts';
 
 interface DetailProps {
   readonly change: Change;
-  /** The key that takes the write back, where one does. */
-  readonly undoKey: string | undefined;
+  /** Shows what taking the write back would do. */
   readonly onUndo: () => void;
   /** Shows everything that happened to the document; left out where that is shown. */
   readonly onHistory: ((document: DocumentRef) => void) | undefined;
@@ -88,7 +87,6 @@ type Image = 'both' | 'before' | 'after';
 function DocumentChangeBody({
   change,
   fields,
-  undoKey,
   onUndo,
   onHistory,
 }: DetailProps & { readonly fields: readonly FieldText[] }) {
@@ -141,7 +139,7 @@ function DocumentChangeBody({
         )}
       </div>
       <div className="foot-s">
-        <Button icon="undo" keys={undoKey} onClick={onUndo}>
+        <Button icon="undo" keys="u" onClick={onUndo}>
           Undo this change
         </Button>
         {ns === undefined || id === undefined || onHistory === undefined ? null : (

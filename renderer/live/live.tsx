@@ -17,9 +17,9 @@ import { takeDocumentRequest } from './show-in-live.ts';
 import type { DocumentRef } from './show-in-live.ts';
 import { useDocumentHistory } from './document-history.ts';
 import { NetEffect } from './net-effect.tsx';
-import { undoChange } from './undo-change.ts';
 import type { LiveView } from './filters.tsx';
 import { useRoomKeys } from '../shell/room-keys.ts';
+import { openDialog } from '../store/app.ts';
 import './live.css';
 
 const none: readonly Change[] = [];
@@ -55,10 +55,10 @@ function LoadedFeed({ branch, feed }: { readonly branch: BranchRow; readonly fee
   );
   const isSandbox = branch.parent !== undefined;
   const undoSelected = (): void => {
-    if (change !== undefined && isDocumentChange(change)) void undoChange(branch, change);
+    if (change === undefined || !isDocumentChange(change)) return;
+    openDialog({ kind: 'undo-changes', branch: branch.id, what: { seqs: [change.seq] } });
   };
-  // In main a single key is too little for a change; there the button does it.
-  useRoomKeys({ u: () => (isSandbox && view === 'writes' ? undoSelected() : undefined) });
+  useRoomKeys({ u: () => (view === 'writes' ? undoSelected() : undefined) });
   useRunningImport(feed);
   const toggle = (key: string): void =>
     setToggled((now) => {
@@ -106,7 +106,6 @@ function LoadedFeed({ branch, feed }: { readonly branch: BranchRow; readonly fee
           ) : (
             <ChangeDetail
               change={change}
-              undoKey={isSandbox ? 'u' : undefined}
               onUndo={undoSelected}
               onHistory={document === undefined ? setDocument : undefined}
             />

@@ -12,7 +12,7 @@ import { useRoomKeys } from '../shell/room-keys.ts';
 import { conflictPlaces, isDecided, takes } from './decisions.ts';
 import type { Side } from './decisions.ts';
 import { useDocumentForm } from './document-form.ts';
-import { decide, select, undoSelect } from './review.ts';
+import { decide, reviewOf, select, undoSelect } from './review.ts';
 import type { DocumentReview, ReviewState } from './review.ts';
 import { hasField, withDocument, withFields } from './selection.ts';
 
@@ -73,6 +73,13 @@ export function DocumentChanges({
     setCurrent(next?.key);
   };
   const chooseByKey = (included: boolean): void => {
+    const { opening, list, selection } = reviewOf(branch.id);
+    if (opening !== undefined) {
+      // Typed ahead: the key is about the document that was asked for. One in conflict must be seen first.
+      const asked = list?.documents.find((one) => one.id === opening.id && one.ns === opening.ns);
+      if (asked?.conflict === false) select(branch.id, withDocument(selection, asked.ns, asked.id, included));
+      return;
+    }
     const line = boxes.find((one) => one.key === current);
     if (line === undefined) includeAll(included);
     else include(line, included);

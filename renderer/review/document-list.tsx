@@ -10,7 +10,7 @@ import { count, plural } from '../shell/numbers.ts';
 import { useVirtualRows } from '../shell/virtual-rows.ts';
 import { ConflictWord } from './conflict-word.tsx';
 import { isDecided } from './decisions.ts';
-import { loadMoreDocuments, openCollection, openDocument, select } from './review.ts';
+import { currentDocument, loadMoreDocuments, openCollection, openDocument, select } from './review.ts';
 import type { ReviewState } from './review.ts';
 import { chosenFields, documentState, withDocument } from './selection.ts';
 import { collectionTally } from './tally.ts';
@@ -24,7 +24,8 @@ const rowHeight = 28;
 
 /** The documents of one collection that changed, those in view. One tab stop; Space includes or leaves out. */
 export function DocumentList({ branch, review }: ListProps) {
-  const { ns, list, conflictsOnly, document } = review;
+  const { ns, list, conflictsOnly } = review;
+  const document = currentDocument(review);
   const { id, name } = branch;
   const scroller = useRef<HTMLDivElement>(null);
   const documents = list?.documents ?? [];

@@ -11,7 +11,7 @@ import { clock } from '../shell/time.ts';
 import { isDecided } from './decisions.ts';
 import { DocumentChanges } from './document-changes.tsx';
 import { showForm, useDocumentForm } from './document-form.ts';
-import { openDocument, select } from './review.ts';
+import { currentDocument, openDocument, reviewOf, select } from './review.ts';
 import type { DocumentReview, ReviewState } from './review.ts';
 import { chosenFields, withDocument } from './selection.ts';
 
@@ -45,7 +45,7 @@ function OpenDocument({
   const undecided = change.conflict && !isDecided(review.decisions, change);
   const chosen = undecided ? 0 : chosenFields(review.selection, ns, id, paths);
   const includeAll = (included: boolean): void => select(branch.id, withDocument(review.selection, ns, id, included));
-  const step = (by: number): void => moveDocument(branch, review, by);
+  const step = (by: number): void => moveDocument(branch, by);
   return (
     <section className="diffp" aria-label="Document">
       <div className="tool">
@@ -116,9 +116,11 @@ function Writes({ document }: { readonly document: DocumentReview }) {
   );
 }
 
-function moveDocument(branch: BranchRow, review: ReviewState, by: number): void {
+function moveDocument(branch: BranchRow, by: number): void {
+  const review = reviewOf(branch.id);
   const documents = review.list?.documents ?? [];
-  const at = documents.findIndex((one) => one.id === review.document?.id && one.ns === review.document.ns);
+  const current = currentDocument(review);
+  const at = documents.findIndex((one) => one.id === current?.id && one.ns === current.ns);
   const next = documents[Math.min(documents.length - 1, Math.max(0, at + by))];
   if (next !== undefined) void openDocument(branch, next.ns, next.id);
 }

@@ -32,10 +32,12 @@ export interface DocumentList {
   readonly next: string | undefined;
 }
 
-export interface DocumentReview extends Output<'diff.document'> {
+interface DocumentPlace {
   readonly ns: string;
   readonly id: Bson;
 }
+
+export interface DocumentReview extends Output<'diff.document'>, DocumentPlace {}
 
 /** What is compared, chosen and decided for one branch. Kept while the window lives. */
 export interface ReviewState {
@@ -57,6 +59,8 @@ export interface ReviewState {
   /** Any edit of one document on both sides is a conflict. */
   readonly strict: boolean;
   readonly document: DocumentReview | undefined;
+  /** The document that was asked for last, until it is there. */
+  readonly opening: DocumentPlace | undefined;
   readonly selection: Selection;
   /** Earlier selections, the last one last. */
   readonly past: readonly Selection[];
@@ -76,6 +80,7 @@ const fresh: ReviewState = {
   reopened: new Map(),
   strict: false,
   document: undefined,
+  opening: undefined,
   selection: everything,
   past: [],
   view: 'changes',
@@ -159,12 +164,21 @@ export async function showDocument(branch: Named, ns: string, id: Bson): Promise
   if (reviewOf(branch.id).ns !== ns) await openCollection(branch, ns);
 }
 
-/** Reads one document's three sides. */
+/** The document that a key is about: the one asked for, though it may not be there yet. */
+export function currentDocument({ opening, document }: ReviewState): DocumentPlace | undefined {
+  return opening ?? document;
+}
+
+/** Reads one document's three sides. Of several asked for at once the last one is shown. */
 export async function openDocument(branch: Named, ns: string, id: Bson): Promise<void> {
+  const opening = { ns, id };
+  const isLast = (): boolean => reviewOf(branch.id).opening === opening;
+  updateReview(branch.id, { opening });
   await attempt(branch.id, async () => {
     const answer = await call('diff.document', { branch: branch.name, ns, id, ...strictness(branch) });
-    updateReview(branch.id, { document: { ...answer, ns, id } });
+    if (isLast()) updateReview(branch.id, { document: { ...answer, ns, id }, opening: undefined });
   });
+  if (isLast()) updateReview(branch.id, { opening: undefined });
 }
 
 const loadingMore = new Set<string>();

@@ -1,5 +1,6 @@
 import { expect, type Page } from '@playwright/test';
 import { test } from './app.ts';
+import { clean } from './axe.ts';
 
 /** Drops files on the window, as a person does from a file manager. */
 async function drop(page: Page, files: readonly { name: string; text: string }[]): Promise<void> {
@@ -20,6 +21,7 @@ test('the tour goes once round: fork, change, review, adopt, undo; the demo is r
   const tour = page.getByRole('region', { name: 'Guided tour' });
   await page.getByRole('button', { name: 'Open the sample shop' }).click();
   await expect(tour).toContainText('Tour, 1 of 5', { timeout: 60_000 });
+  await clean(page, 'tour');
   await tour.getByRole('button', { name: 'Fork price-update…' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Fork', exact: true }).click();
   await page.getByRole('button', { name: 'Watch it live' }).click();
@@ -43,6 +45,7 @@ test('the tour goes once round: fork, change, review, adopt, undo; the demo is r
   const dialog = page.getByRole('dialog', { name: 'Reset the demo?' });
   await expect(dialog).toContainText('1 sandbox with');
   await expect(dialog.getByRole('button', { name: /Cancel/ })).toBeFocused();
+  await clean(page, 'resetting the demo');
   await dialog.getByRole('button', { name: 'Reset', exact: true }).click();
   await expect(page.getByText('The demo is as it was: 29,334 documents in main')).toBeVisible({ timeout: 60_000 });
   const branches = (await cli('branches')) as { name: string; documents: number }[];

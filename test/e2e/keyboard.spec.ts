@@ -43,6 +43,12 @@ test('the worked example by keyboard alone: fork, review, adopt, undo', async ({
   await expect(page.getByRole('heading', { level: 1 })).toHaveText('main');
   await tabTo(page, page.getByRole('button', { name: /Undo/ }).first());
   await page.keyboard.press('Enter');
+  // What it would do is shown first, with Cancel as the default.
+  const back = page.getByRole('dialog', { name: 'Take this back?' });
+  await expect(back.getByRole('button', { name: 'Undo: 2 changes' })).toBeEnabled();
+  await expect(back.getByRole('button', { name: /Cancel/ })).toBeFocused();
+  await page.keyboard.press('Tab');
+  await page.keyboard.press('Enter');
   await expect.poll(() => prices(mainUri)).toEqual({ p1: 49, p2: 89, p3: 19 });
 });
 
