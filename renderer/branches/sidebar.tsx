@@ -28,7 +28,7 @@ export function Sidebar() {
           <Icon name="search" />
           <input
             data-filter
-            placeholder="Filter branches"
+            placeholder="Filter"
             aria-label="Filter branches"
             value={filter}
             onChange={(event) => setFilter(event.target.value)}

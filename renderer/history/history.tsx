@@ -12,8 +12,9 @@ import './history.css';
 /** What was done to the branch as a whole, and any moment of it. main shows what was done to any branch. */
 export function History({ branch }: { readonly branch: BranchRow }) {
   const log = useApp((app) => app.log);
-  // An undo marks an older entry, which no event tells.
-  const undone = log?.[0]?.kind === 'undo' ? log[0].entry : undefined;
+  // An undo, or a branch that is brought back, marks an older entry, which no event tells.
+  const newest = log?.[0];
+  const undone = newest?.kind === 'undo' || newest?.kind === 'restore' ? newest.entry : undefined;
   useEffect(() => {
     loadLog().catch((error: unknown) => {
       const { message, hint } = errorBody(error);

@@ -197,6 +197,8 @@ const labels: Readonly<Record<string, string>> = {
 };
 
 function labelOf({ kind, items }: LogEntry): string {
+  // A branch that came back from the trash; what was put back to a moment has items.
+  if (kind === 'restore' && items === undefined) return 'brought back';
   const word = labels[kind] ?? kind;
   return items === undefined || kind === 'undo' ? word : `${word} ${count(items)}`;
 }

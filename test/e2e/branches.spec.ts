@@ -44,4 +44,9 @@ test('an expired sandbox is brought back under the same URI, a discarded one too
   await page.getByRole('status').getByRole('button', { name: 'Undo' }).click();
   await expect(page.getByRole('treeitem', { name: /^short/ })).toBeVisible({ timeout: 60_000 });
   expect(await prices(uri)).toEqual({ p1: 44, p2: 80 });
+  await page.getByRole('treeitem', { name: /^short/ }).click();
+  await page.getByRole('tab', { name: 'History' }).click();
+  const discarded = page.getByRole('listitem').filter({ hasText: 'Discarded short' });
+  await expect(discarded).toContainText('undone');
+  await expect(discarded.getByRole('button')).toHaveCount(0);
 });

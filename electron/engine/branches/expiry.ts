@@ -186,9 +186,8 @@ export async function undiscard(
   const { _id, name } = discarded;
   await bringBack(workspace, await takeFromTrash(workspace, discarded));
   const text = `Brought ${name} back from the trash`;
-  const entry = await workspace.logEntry({ kind: 'restore', branch: name, branchId: _id, text });
-  const undone = { kind: 'discard', branchId: _id, undoneBy: { $exists: false } };
-  await workspace.home.log.updateMany(undone, { $set: { undoneBy: entry._id } });
+  const undone = { kind: 'discard', branchId: _id, undoneBy: { $exists: false } } as const;
+  const entry = await workspace.logEntry({ kind: 'restore', branch: name, branchId: _id, text }, undone);
   const expiresAt = new Date(Date.now() + secondLifeMs);
   return { record: await workspace.update(_id, { expiresAt }), entry };
 }

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { realpath } from 'node:fs/promises';
+import type { Filter } from 'mongodb';
 import { ForkyardError } from '../../../shared/errors.ts';
 import { storeBaseCatalog } from '../changes/base-catalog.ts';
 import { History } from '../home/history.ts';
@@ -262,9 +263,11 @@ export class Workspace implements Yard {
     return record;
   }
 
-  async logEntry(entry: Omit<LogRecord, '_id' | 'time'>): Promise<LogRecord> {
+  /** Logs what was done and tells it; the entries that `undone` finds are marked as taken back by it before. */
+  async logEntry(entry: Omit<LogRecord, '_id' | 'time'>, undone?: Filter<LogRecord>): Promise<LogRecord> {
     const record = { _id: `${entry.kind}-${randomBytes(4).toString('hex')}`, time: new Date(), ...entry };
     await this.home.log.insertOne(record);
+    if (undone !== undefined) await this.home.log.updateMany(undone, { $set: { undoneBy: record._id } });
     this.options.onLog(record);
     return record;
   }
