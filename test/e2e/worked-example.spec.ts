@@ -63,7 +63,8 @@ test('fork, watch, review, adopt one, meet a conflict, discard', async ({ app })
     const dialog = page.getByRole('alertdialog').or(page.getByRole('dialog'));
     await expect(dialog).toContainText(/price-update/);
     await dialog.getByRole('button', { name: /^Discard/ }).click();
-    await expect(page.getByRole('treeitem', { name: /price-update , awake/ })).toHaveCount(0);
+    await expect(page.getByRole('region', { name: 'Ended, can be brought back' })).toContainText('price-update');
+    await expect(page.getByRole('treeitem', { name: /^price-update/ })).toHaveCount(0);
     expect(await prices(mainUri)).toEqual({ p1: 44, p2: 85, p3: 19 });
     await expect(cutPrices(uri)).rejects.toThrow(/ECONNREFUSED|closed|timed out/);
   });
@@ -71,7 +72,7 @@ test('fork, watch, review, adopt one, meet a conflict, discard', async ({ app })
   await test.step('undo the adoption from History', async () => {
     await page.getByRole('treeitem', { name: /^main/ }).click();
     await page.getByRole('tab', { name: 'History' }).click();
-    await page.getByRole('button', { name: /Undo/ }).first().click();
+    await page.getByRole('button', { name: 'Undo Adopted 1 change from price-update into main' }).click();
     await page.getByRole('dialog', { name: 'Take this back?' }).getByRole('button', { name: 'Undo: 1 change' }).click();
     await expect.poll(() => prices(mainUri)).toEqual({ p1: 49, p2: 85, p3: 19 });
   });
