@@ -14,12 +14,16 @@ import { settleNow, type Side } from './side.ts';
 import { readSides, splitNamespace, type Comparison, type TouchedDocument } from './touched.ts';
 
 /** One document of a diff, its values as bytes. */
-export interface DocumentDiff {
+export interface ListedDocument {
   readonly ns: string;
   readonly key: BsonValue;
   readonly kind: ChangeKind;
   readonly conflict: boolean;
   readonly fields: readonly FieldDelta[];
+}
+
+/** One with what it was found by. */
+export interface DocumentDiff extends ListedDocument {
   readonly sides: TouchedDocument;
 }
 
@@ -35,7 +39,7 @@ export interface DiffResult {
   readonly gaps: readonly GapRecord[];
   readonly summary: ReadonlyMap<string, NamespaceCounts>;
   readonly schema: readonly SchemaDelta[];
-  readonly documents: readonly DocumentDiff[];
+  readonly documents: readonly ListedDocument[];
   /** Where the next page starts. */
   readonly next: string | undefined;
 }
@@ -82,21 +86,9 @@ export async function openComparison(
 export async function computeDiff(home: Home, branch: Side, parent: Side, query: DiffQuery): Promise<DiffResult> {
   const { comparison, settled, adminChanged } = await openComparison(home, branch, parent);
   const selection = new Selection({ only: query.only, strict: query.strict }, branch.record.name, parent.record.name);
-  const summary = new Map<string, NamespaceCounts>();
-  const documents: DocumentDiff[] = [];
-  const from = query.after === undefined ? undefined : pageStart(query.after);
-  let next: string | undefined;
-  for await (const page of comparedPages(comparison, selection, query.listing === true ? from : undefined)) {
-    for (const diff of page) {
-      if (query.listing !== true) count(summary, diff);
-      if (query.conflictsOnly && !diff.conflict) continue;
-      const { id } = diff.sides.row;
-      if (from && Buffer.compare(id, from) <= 0) continue;
-      if (documents.length < query.limit) documents.push(diff);
-      else next ??= toBase64(documents[documents.length - 1]?.sides.row.id ?? id);
-    }
-    if (query.listing === true && next !== undefined) break;
-  }
+  const from = pageStart(query);
+  const pages = comparedPages(comparison, selection, query.listing === true ? from : undefined);
+  const found = await listed(pages, ({ sides }) => sides.row.id, query);
   const deltas = compareSchema(comparison.base, comparison.parentCatalog, comparison.branchCatalog);
   const wanted = await withParentEdits(
     comparison,
@@ -105,13 +97,37 @@ export async function computeDiff(home: Home, branch: Side, parent: Side, query:
   const schema = await Promise.all(wanted.map((delta) => withCount(comparison, delta)));
   const gaps = await openGaps(home, branch);
   if (adminChanged) {
-    const reason = 'Ordinary collections of the admin database were written; these writes are not captured.';
-    gaps.push({ _id: 'admin', branch: branch.record._id, kind: 'admin', ns: 'admin', reason, settled: false });
+    gaps.push(adminGap(branch.record._id));
   }
-  return { complete: settled && gaps.every((gap) => gap.settled), gaps, summary, schema, documents, next };
+  return { complete: settled && gaps.every((gap) => gap.settled), gaps, schema, ...found };
 }
 
-function pageStart(after: string): Uint8Array {
+/** Counts pages of differences, in order of their ids, and keeps the page of documents that was asked for. */
+export async function listed<T extends ListedDocument>(
+  pages: AsyncIterable<readonly T[]>,
+  idOf: (document: T) => Uint8Array,
+  query: DiffQuery,
+): Promise<Pick<DiffResult, 'summary' | 'documents' | 'next'>> {
+  const summary = new Map<string, NamespaceCounts>();
+  const documents: T[] = [];
+  const from = pageStart(query);
+  let next: string | undefined;
+  for await (const page of pages) {
+    for (const diff of page) {
+      if (query.listing !== true) count(summary, diff);
+      if (query.conflictsOnly && !diff.conflict) continue;
+      if (from && Buffer.compare(idOf(diff), from) <= 0) continue;
+      if (documents.length < query.limit) documents.push(diff);
+      else next ??= toBase64(idOf(documents[documents.length - 1] ?? diff));
+    }
+    if (query.listing === true && next !== undefined) break;
+  }
+  return { summary, documents, next };
+}
+
+/** @throws ForkyardError `usage` */
+function pageStart({ after }: DiffQuery): Uint8Array | undefined {
+  if (after === undefined) return undefined;
   try {
     return fromBase64(after);
   } catch (cause) {
@@ -122,8 +138,17 @@ function pageStart(after: string): Uint8Array {
   }
 }
 
+/** What is never captured, where it was written. */
+export function adminGap(branchId: string): GapRecord {
+  const reason = 'Ordinary collections of the admin database were written; these writes are not captured.';
+  return { _id: 'admin', branch: branchId, kind: 'admin', ns: 'admin', reason, settled: false };
+}
+
 /** A created or dropped collection tells how many documents it holds. */
-async function withCount({ branch, parent }: Comparison, delta: SchemaDelta): Promise<SchemaDelta> {
+export async function withCount(
+  { branch, parent }: Pick<Comparison, 'branch' | 'parent'>,
+  delta: SchemaDelta,
+): Promise<SchemaDelta> {
   if (delta.type !== 'collection') return delta;
   const [db, name] = splitNamespace(delta.ns);
   const side = delta.kind === 'removed' ? parent : branch;
@@ -194,7 +219,7 @@ async function nextSides(
   return { sides: await readSides(comparison, rows), last };
 }
 
-function count(summary: Map<string, NamespaceCounts>, diff: DocumentDiff): void {
+function count(summary: Map<string, NamespaceCounts>, diff: ListedDocument): void {
   let counts = summary.get(diff.ns);
   if (!counts) summary.set(diff.ns, (counts = { added: 0, modified: 0, removed: 0, conflicts: 0 }));
   counts[diff.kind] += 1;

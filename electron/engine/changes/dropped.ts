@@ -224,7 +224,7 @@ function importedInto(detail: Readonly<Record<string, unknown>>, ns: string): bo
 }
 
 /** Every key of a collection, in groups. */
-async function* keysIn(side: Pick<Side, 'client'>, db: string, name: string): AsyncGenerator<BsonValue[]> {
+export async function* keysIn(side: Pick<Side, 'client'>, db: string, name: string): AsyncGenerator<BsonValue[]> {
   const query = { collection: name, filter: {}, projection: { _id: 1 }, batchSize: pageDocuments };
   for await (const batch of rawFind(side.client.db(db), query)) {
     yield batch.flatMap((document) => field(document, '_id') ?? []);

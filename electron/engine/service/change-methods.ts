@@ -6,9 +6,11 @@ import { mongoshText } from '../adopt/mongosh.ts';
 import { createPlan } from '../adopt/plan.ts';
 import { createUndoPlan, undoablePlan } from '../adopt/undo.ts';
 import { whileMoving } from '../adopt/while-moving.ts';
+import { lineageOf } from '../branches/lineage.ts';
 import type { LocalBranch } from '../branches/local-branch.ts';
 import { settleAfterRestart } from '../branches/cut-off.ts';
 import { undoOnBranch } from '../branches/ways-back.ts';
+import { diffAgainst } from '../changes/against.ts';
 import { computeDiff, openComparison } from '../changes/diff.ts';
 import type { SelectionInput } from '../changes/selection.ts';
 import { settleNow } from '../changes/side.ts';
@@ -72,26 +74,26 @@ export const changeMethods: Methods<
 
   async 'diff.get'({ workspace, rows, gaps }, input) {
     const branch = await workspace.branch(input.branch);
-    const parent = await workspace.parentOf(branch);
-    if (input.against !== undefined && input.against !== parent.record.name) {
-      throw new ForkyardError(
-        'usage',
-        `${input.branch} can be compared with ${parent.record.name}, the branch it came from.`,
-        {
-          hint: `Leave --against out, or name ${parent.record.name}.`,
-        },
-      );
-    }
-    await settleNow(branch);
-    await gaps.settleSoon(branch, gapPatienceMs);
-    const diff = await computeDiff(workspace.home, branch, parent, {
+    const query = {
       only: input.only,
       limit: input.limit ?? pageDefault,
       after: input.after,
       conflictsOnly: input.conflictsOnly,
       strict: input.strict,
       listing: input.listing,
-    });
+    };
+    const other = input.against === undefined ? undefined : await workspace.branch(input.against);
+    if (other && other.record._id !== branch.record.parent) {
+      const lineage = await lineageOf(workspace, branch, other);
+      await Promise.all([branch, other].map((side) => settleNow(side)));
+      await Promise.all([branch, other].map((side) => gaps.settleSoon(side, gapPatienceMs)));
+      const diff = await diffAgainst(workspace.home, { branch, other, lineage }, query);
+      return presentDiff(branch.record.name, other.record.name, diff, input.summary !== true);
+    }
+    const parent = await workspace.parentOf(branch);
+    await settleNow(branch);
+    await gaps.settleSoon(branch, gapPatienceMs);
+    const diff = await computeDiff(workspace.home, branch, parent, query);
     if (!input.only && !input.strict && !input.listing) {
       const counts = { added: 0, modified: 0, removed: 0, conflicts: 0, schema: diff.schema.length };
       for (const each of diff.summary.values()) {
@@ -120,7 +122,7 @@ export const changeMethods: Methods<
     const delta = compareDocument(sides, { strict });
     const lastAt = writes.at(-1)?.wall.toISOString();
     return {
-      ...(delta ? { change: presentDocument({ ns, key: row.key, ...delta, sides }) } : {}),
+      ...(delta ? { change: presentDocument({ ns, key: row.key, ...delta }) } : {}),
       ...presentSides(sides),
       writes: {
         count: writes.length,

@@ -2,7 +2,7 @@ import type { Change, DocumentChange, LogEntry, Output, SchemaChange } from '../
 import { documentValue, toBase64, type BsonValue } from '../../../shared/bson/value.ts';
 import type { FieldDelta } from '../../../shared/changes/compare.ts';
 import { isUndoable } from '../adopt/undo.ts';
-import type { DiffResult, DocumentDiff } from '../changes/diff.ts';
+import type { DiffResult, ListedDocument } from '../changes/diff.ts';
 import type { SchemaDelta } from '../changes/schema.ts';
 import type { ChangeRecord, LogRecord } from '../home/records.ts';
 
@@ -49,7 +49,7 @@ export function presentDiff(
   };
 }
 
-export function presentDocument(diff: DocumentDiff): DocumentChange {
+export function presentDocument(diff: ListedDocument): DocumentChange {
   return {
     ns: diff.ns,
     id: toBase64(diff.key),
