@@ -201,6 +201,18 @@ describe('a branch against any other of its family', () => {
     expect((await yard.refusal('diff.get', { branch: 'leaf', against: 'left' })).code).toBe('branch_not_live');
   });
 
+  it('is not complete where the history of a branch in between is not, and says why', async () => {
+    await yard.fork('middle');
+    const db = (await yard.client('middle')).db('d');
+    await db.createCollection('measured', { timeseries: { timeField: 'at' } });
+    await db.collection('measured').insertOne({ at: new Date() });
+    await yard.fork('tip', { from: 'middle' });
+    const { complete, gaps } = await yard.call('diff.get', { branch: 'tip', against: 'main' });
+    expect(complete).toBe(false);
+    expect(gaps).toMatchObject([{ ns: 'd.measured', settled: false }]);
+    expect(gaps[0]!.reason).toMatch(/^In middle: /);
+  });
+
   it('says in one sentence what cannot be compared', async () => {
     await yard.fork('blank', { empty: true });
     const refusals = await Promise.all(
