@@ -17,9 +17,9 @@ afterAll(async () => {
   console.log(`${seeds.length} histories of ${operations} operations on each branch in ${seconds} s`);
 });
 
-/** FORKYARD_FUZZ_SEED runs one history again, FORKYARD_FUZZ_HISTORIES as many as it says. */
+/** FORKYARD_FUZZ_SEED runs one history again, FORKYARD_FUZZ_HISTORIES as many as it says, from FORKYARD_FUZZ_FIRST on. */
 const again = process.env['FORKYARD_FUZZ_SEED'];
-const first = Number(again ?? Date.now() % 1_000_000);
+const first = Number(again ?? process.env['FORKYARD_FUZZ_FIRST'] ?? Date.now() % 1_000_000);
 const count = again === undefined ? Number(process.env['FORKYARD_FUZZ_HISTORIES'] ?? 8) : 1;
 const seeds = Array.from({ length: count }, (_, index) => first + index);
 

@@ -11,6 +11,7 @@ import type { Home } from '../home/home.ts';
 import { ContentsHash, KeptDocuments, type KeptContents } from '../home/kept.ts';
 import type { SchemaStep } from '../home/plans.ts';
 import { asideName } from '../mongod/aside.ts';
+import { buildableIndex } from '../mongod/index-spec.ts';
 import { driverValue, rawFind, rawWrite } from '../mongod/raw.ts';
 import { ForkyardError } from '../../../shared/errors.ts';
 import { hasZeroTime, unwritable, updateStatement, withoutZeroTimes } from './exact-write.ts';
@@ -93,7 +94,9 @@ export class AsideCollection {
     await this.create(definition);
     const { kept } = this.step;
     if (kept) await this.fill(kept);
-    const indexes = [...parseDefinition(definition).indexes.values()].map((spec) => driverValue(documentValue(spec)));
+    const indexes = [...parseDefinition(definition).indexes.values()].map((spec) =>
+      driverValue(documentValue(buildableIndex(spec))),
+    );
     if (indexes.length > 0) await this.parent.client.db(this.db).command({ createIndexes: this.name, indexes });
     await this.rename(this.ns, this.step.ns);
   }

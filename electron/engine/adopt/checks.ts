@@ -53,7 +53,7 @@ export async function checkItems(
     const { indexes, validation } = collection;
     const clashes: Clash[] = [];
     if (validation && !pastValidators) {
-      const { clashing, accepted } = await validatorClashes(trial, ns, validation);
+      const { clashing, accepted } = await validatorClashes(trial, steps, ns, validation);
       clashes.push(...clashing);
       if (accepted) unvalidated.push({ ns, validation: toBase64(documentValue(validation)) });
     }
@@ -80,6 +80,17 @@ export function byNamespace(items: readonly PlanItemRecord[]): Map<string, PlanI
     else groups.set(item.ns, [item]);
   }
   return groups;
+}
+
+/** The branch's collection that has this name in the parent once the steps are done. */
+export function heldByBranch(
+  { branchCatalog, parentCatalog }: Comparison,
+  steps: readonly SchemaStep[],
+  ns: string,
+): CollectionSchema | undefined {
+  const before = nameBefore(steps, ns);
+  const uuid = before === undefined ? undefined : parentCatalog.byNamespace.get(before)?.uuid;
+  return (uuid === undefined ? undefined : branchCatalog.byUuid.get(uuid)) ?? branchCatalog.byNamespace.get(ns);
 }
 
 /** A plan's items of one collection that are written. */
@@ -170,14 +181,14 @@ async function uniqueClashes(
  */
 async function validatorClashes(
   trial: Trial,
+  steps: readonly SchemaStep[],
   ns: string,
   validation: Uint8Array,
 ): Promise<{ clashing: Clash[]; accepted: boolean }> {
-  const { branch, branchCatalog, parent, parentCatalog } = trial.comparison;
+  const { branch, parent } = trial.comparison;
   const refused = await refusedItems(trial.home, validation, itemsOf(trial, ns));
   if (refused.length === 0) return { clashing: [], accepted: false };
-  const uuid = parentCatalog.byNamespace.get(ns)?.uuid;
-  const held = (uuid === undefined ? undefined : branchCatalog.byUuid.get(uuid)) ?? branchCatalog.byNamespace.get(ns);
+  const held = heldByBranch(trial.comparison, steps, ns);
   const same = held !== undefined && sameBytes(held.validation, validation);
   const keys = refused.map(({ key }) => key);
   const documents = same ? await readByKey(branch, held.ns, keys) : new Map<string, Uint8Array>();

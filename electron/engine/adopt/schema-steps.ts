@@ -15,6 +15,7 @@ import type { CollectionSchema } from '../changes/catalog.ts';
 import { splitNamespace } from '../changes/touched.ts';
 import type { PlanRecord, SchemaStep } from '../home/plans.ts';
 import { asideName } from '../mongod/aside.ts';
+import { buildableIndex } from '../mongod/index-spec.ts';
 import { changedIndex, changedOptions } from './coll-mod.ts';
 import { describe } from './schema-plan.ts';
 
@@ -156,8 +157,10 @@ function indexSteps(delta: SchemaDelta, ns: string): ItemSteps {
   const { parent, branch } = delta;
   const index = rawElement('index', stringValue(delta.name ?? ''));
   const drop = command('dropIndexes', name, [index]);
-  const build = (spec: BsonValue | undefined) =>
-    command('createIndexes', name, [rawElement('indexes', valueOf(Type.Array, buildArray(spec ? [spec] : [])))]);
+  const build = (spec: BsonValue | undefined) => {
+    const specs = spec ? [documentValue(buildableIndex(documentBytes(spec)))] : [];
+    return command('createIndexes', name, [rawElement('indexes', valueOf(Type.Array, buildArray(specs)))]);
+  };
   if (!branch) return { early: [step(delta, ns, 'index', drop, build(parent))], late: [] };
   if (!parent) return { early: [], late: [step(delta, ns, 'index', build(branch), drop)] };
   const [forward, inverse] = [changedIndex(parent, branch), changedIndex(branch, parent)];

@@ -5,7 +5,7 @@ import { shellText } from '../../../shared/bson/ejson.ts';
 import { documentName, firstOf } from '../../../shared/changes/explain.ts';
 import type { Selection } from '../changes/selection.ts';
 import type { SchemaStep, Undecided } from '../home/plans.ts';
-import { itemsOf, type Check, type Trial } from './checks.ts';
+import { heldByBranch, itemsOf, type Check, type Trial } from './checks.ts';
 import { findDuplicates, lookMs } from './new-index.ts';
 import { nameBefore } from './schema-steps.ts';
 import { uniqueIndex } from './unique-keys.ts';
@@ -27,9 +27,10 @@ export async function checkSteps(
   const refused: { target: Target; undecided: Undecided }[] = [];
   for (const step of steps) {
     // What the plan makes holds nothing of the parent's yet.
-    const isMade = nameBefore(steps, step.ns) === undefined || !trial.comparison.parentCatalog.byNamespace.has(step.ns);
-    if (isMade || step.after === undefined) continue;
-    const found = step.type === 'index' ? await checkIndex(trial, step) : await checkValidator(trial, step);
+    const now = nameBefore(steps, step.ns);
+    if (now === undefined || !trial.comparison.parentCatalog.byNamespace.has(now) || step.after === undefined) continue;
+    const found =
+      step.type === 'index' ? await checkIndex(trial, step, now) : await checkValidator(trial, steps, step, now);
     if (!found) continue;
     const target = {
       ns: step.ns,
@@ -54,8 +55,13 @@ interface Finding {
   readonly clash: boolean;
 }
 
-async function checkIndex(trial: Trial, { ns, name = '', after = '' }: SchemaStep): Promise<Finding | undefined> {
-  const index = uniqueIndex(ns, name, documentBytes(fromBase64(after)));
+/** @param now what the parent calls the collection before the steps */
+async function checkIndex(
+  trial: Trial,
+  { ns, name = '', after = '' }: SchemaStep,
+  now: string,
+): Promise<Finding | undefined> {
+  const index = uniqueIndex(now, name, documentBytes(fromBase64(after)));
   if (!index) return undefined;
   const { parent } = trial.comparison;
   const { pairs, whole } = await findDuplicates(trial.home, parent, index, await keysOf(trial, ns));
@@ -70,15 +76,19 @@ async function checkIndex(trial: Trial, { ns, name = '', after = '' }: SchemaSte
   return { name: check, text, clash: false };
 }
 
-async function checkValidator(trial: Trial, { ns, type, after = '' }: SchemaStep): Promise<Finding | undefined> {
+async function checkValidator(
+  trial: Trial,
+  steps: readonly SchemaStep[],
+  { ns, type, after = '' }: SchemaStep,
+  now: string,
+): Promise<Finding | undefined> {
   if (type !== 'validator') return undefined;
-  const { parent, branch, parentCatalog, branchCatalog } = trial.comparison;
-  const uuid = parentCatalog.byNamespace.get(ns)?.uuid;
-  const held = (uuid === undefined ? undefined : branchCatalog.byUuid.get(uuid)) ?? branchCatalog.byNamespace.get(ns);
+  const { parent, branch } = trial.comparison;
+  const held = heldByBranch(trial.comparison, steps, ns);
   if (!held) return undefined;
   const validation = documentBytes(fromBase64(after));
   const { keys, whole } = await unfitDocuments(
-    { side: parent, ns },
+    { side: parent, ns: now },
     { side: branch, ns: held.ns },
     validation,
     await keysOf(trial, ns),

@@ -1,5 +1,6 @@
 import { type Db, Int32, MongoServerError } from 'mongodb';
 import { field } from '../../../shared/bson/walk.ts';
+import { buildableIndex } from '../mongod/index-spec.ts';
 import { rawReadAll } from '../mongod/raw.ts';
 import { commandMap } from './command.ts';
 import { text } from './schema.ts';
@@ -16,7 +17,7 @@ export async function buildIndexes(
 ): Promise<void> {
   const specifications = (await rawReadAll(from, { listIndexes: collection, cursor: {} }))
     .filter(isBuiltByHand)
-    .map(commandMap);
+    .map((spec) => commandMap(buildableIndex(spec)));
   if (specifications.length === 0) return;
   // Together they take one scan; apart, what one is refused for does not keep the others away.
   if ((await build(into, collection, specifications)) === undefined) return;
