@@ -3,6 +3,7 @@ import type { BranchRow } from '../../shared/api.ts';
 import type { Desktop, DesktopMessage, MenuCommand, ShellFacts } from '../../shared/desktop.ts';
 import { chooseBranch, chosenBranch, hasEnded, showToast, useApp } from '../store/app.ts';
 import type { AppState } from '../store/app.ts';
+import { refreshBranches } from '../store/engine.ts';
 import { allCommands, runCommand } from './commands.ts';
 import type { Command } from './commands.ts';
 import { startNotices } from './notices.ts';
@@ -31,7 +32,7 @@ export function startDesktop(desktop: Desktop): () => void {
     const message = event.data as DesktopMessage | null;
     if (event.source !== window || message === null) return;
     if (message.forkyard === 'command') runById(message.id);
-    if (message.forkyard === 'open') openBranch(message.branch);
+    if (message.forkyard === 'open') void openBranch(message.branch);
   };
   window.addEventListener('message', onMessage);
   const stopNotices = startNotices(desktop);
@@ -95,11 +96,16 @@ function runById(id: string): void {
   if (command !== undefined && useApp.getState().dialog === undefined) runCommand(command);
 }
 
-/** By name, as a link has it: the living one, since a discarded name is free to be used again. */
-function openBranch(name: string): void {
-  const { branches } = useApp.getState();
-  const named = branches.filter((branch) => branch.name === name);
-  const branch = named.find((each) => !hasEnded(each)) ?? named[0];
+/** Opens the branch that a link names; one that was forked a moment ago may be too new for the list that is shown. */
+async function openBranch(name: string): Promise<void> {
+  if (branchNamed(name) === undefined) await refreshBranches();
+  const branch = branchNamed(name);
   if (branch !== undefined) chooseBranch(branch.id);
   else showToast({ tone: 'problem', text: `There is no branch called ${name}.` });
+}
+
+/** The living one, since a discarded name is free to be used again. */
+function branchNamed(name: string): BranchRow | undefined {
+  const named = useApp.getState().branches.filter((branch) => branch.name === name);
+  return named.find((each) => !hasEnded(each)) ?? named[0];
 }

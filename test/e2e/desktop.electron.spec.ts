@@ -58,13 +58,15 @@ test('EL-02: a second start brings the first window to the front, with its link,
 
 test('closing the window with a running sandbox asks once, and remembers', async ({ app }) => {
   const shell = shellOf(app);
+  // The engine is the app's own: a command that came before it would start one that outlives the app.
+  await expect(app.page.getByRole('contentinfo').getByText(/Engine running/)).toBeVisible();
   await app.cli('import', 'sample:three', '--into', 'main');
   await app.cli('fork', 'price-update');
-  await expect(app.page.getByRole('treeitem', { name: /^price-update/ })).toBeVisible();
-  // Menu and tray are told a moment later.
+  await app.page.getByRole('treeitem', { name: /^price-update/ }).click();
+  // Menu and tray are told together, a moment later.
   await expect
     .poll(() => shell.app.evaluate(({ Menu }) => Menu.getApplicationMenu()?.getMenuItemById('fork')?.label))
-    .toBe('Fork main…');
+    .toBe('Fork price-update…');
   await shell.app.evaluate(({ dialog }) => {
     const asked: string[] = [];
     Object.assign(globalThis, { asked });
