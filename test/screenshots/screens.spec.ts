@@ -39,9 +39,18 @@ test('every screen, light and dark', async ({ app: { page, cli } }) => {
   await shoot(page, 'plan');
   await page.keyboard.press('Escape');
 
+  await page.getByRole('tab', { name: 'Data' }).click();
+  const documents = page.getByRole('grid', { name: 'Documents in' });
+  await documents.getByRole('row').nth(1).click();
+  await expect(documents.getByRole('row').nth(1)).toHaveAttribute('aria-selected', 'true');
+  await shoot(page, 'data');
   await page.getByRole('tab', { name: 'Connect' }).click();
   await shoot(page, 'connect');
   await page.getByRole('tab', { name: 'History' }).click();
+  await page.getByRole('slider', { name: 'Moment' }).press('Home');
+  const moment = page.getByRole('complementary', { name: 'Chosen moment' });
+  await moment.getByRole('button', { name: /DK-001/ }).click();
+  await expect(moment.getByRole('group', { name: /then and now/ })).toBeVisible();
   await shoot(page, 'history');
   await page.getByRole('navigation', { name: 'Branches' }).getByRole('button', { name: 'Fork' }).click();
   await expect(page.getByRole('dialog')).toBeVisible();
