@@ -16,9 +16,8 @@ import { compareSchema } from '../changes/schema.ts';
 import { settleNow } from '../changes/side.ts';
 import { readByKey } from '../changes/touched.ts';
 import { track } from '../home/past.ts';
-import type { PlanRecord } from '../home/plans.ts';
 import { applyStored } from './change-methods.ts';
-import { presentDocument } from './present.ts';
+import { presentDocument, presentWayBack } from './present.ts';
 import type { Context, Methods } from './service.ts';
 
 const defaultTtlMs = 60 * 60_000;
@@ -81,7 +80,7 @@ export const backMethods: Methods<
 
   async 'restore.plan'(context, { branch: name, to }) {
     const { restoration, rewind } = await openRestoration(context, name, to);
-    return { ...presentPlan(await createRestorePlan(restoration)), at: presentMoment(rewind.at) };
+    return { ...presentWayBack(await createRestorePlan(restoration)), at: presentMoment(rewind.at) };
   },
 
   async 'restore.branch'(context, { branch: name, to, as, partial = false, ttlMs = defaultTtlMs }, call) {
@@ -134,10 +133,10 @@ export const backMethods: Methods<
       const at = { seq: changes.first - 1, time: undefined };
       const rewind = await Rewind.open(workspace.home, branch, branch, at, upTo);
       const plan = await createRestorePlan(await Restoration.open(rewind, parent), { kind: 'undo-changes', text });
-      return { ...presentPlan(plan), conflicting: [] };
+      return { ...presentWayBack(plan), conflicting: [] };
     }
     const { plan, conflicting } = await planUndoChanges(workspace.home, branch, changes, text, parent);
-    return { ...presentPlan(plan), conflicting: conflicting.map(presentDocument) };
+    return { ...presentWayBack(plan), conflicting: conflicting.map(presentDocument) };
   },
 };
 
@@ -180,16 +179,6 @@ async function forkSequence(branch: LocalBranch, fork: LocalBranch): Promise<num
 
 function presentMoment({ seq, time }: MomentAt): { seq: number; time?: string } {
   return { seq, ...(time ? { time: time.toISOString() } : {}) };
-}
-
-function presentPlan(plan: PlanRecord) {
-  return {
-    plan: plan._id,
-    items: plan.items,
-    conflicts: plan.conflicts,
-    checks: plan.checks.map((check) => ({ ...check })),
-    ...(plan.leftOut ? { leftOut: [...plan.leftOut] } : {}),
-  };
 }
 
 function incomplete(name: string, leftOut: readonly string[]): ForkyardError {

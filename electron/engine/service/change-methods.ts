@@ -18,7 +18,15 @@ import { readSides, readUntouched, splitNamespace, uuidText } from '../changes/t
 import { History, touchedId } from '../home/history.ts';
 import { PlanStore, type PlanItemRecord, type PlanRecord } from '../home/plans.ts';
 import { isUnreachable } from '../mongod/unreachable.ts';
-import { presentChange, presentDiff, presentDocument, presentLog, presentSides } from './present.ts';
+import {
+  presentChange,
+  presentDiff,
+  presentDocument,
+  presentLog,
+  presentPlan,
+  presentSides,
+  presentWayBack,
+} from './present.ts';
 import type { CallContext } from './contract.ts';
 import type { Context, Methods } from './service.ts';
 
@@ -136,13 +144,7 @@ export const changeMethods: Methods<
 
   async 'plan.create'(context, { branch, ...selection }) {
     const plan = await makePlan(context, branch, selection);
-    return {
-      plan: plan._id,
-      items: plan.items,
-      conflicts: plan.conflicts,
-      checks: plan.checks.map((check) => ({ ...check })),
-      parent: plan.parentName,
-    };
+    return { ...presentPlan(plan), parent: plan.parentName };
   },
 
   async 'plan.items'({ workspace }, { plan: id, after = -1, limit = 200 }) {
@@ -196,14 +198,7 @@ export const changeMethods: Methods<
   },
 
   async 'log.undoPlan'(context, { entry }) {
-    const plan = await planUndo(context, entry);
-    return {
-      plan: plan._id,
-      items: plan.items,
-      conflicts: plan.conflicts,
-      checks: plan.checks.map((check) => ({ ...check })),
-      ...(plan.leftOut ? { leftOut: [...plan.leftOut] } : {}),
-    };
+    return presentWayBack(await planUndo(context, entry));
   },
 
   async 'log.undo'(context, { entry }, call) {

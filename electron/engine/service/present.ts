@@ -4,6 +4,7 @@ import type { FieldDelta } from '../../../shared/changes/compare.ts';
 import { isUndoable } from '../adopt/undo.ts';
 import type { DiffResult, ListedDocument } from '../changes/diff.ts';
 import type { SchemaDelta } from '../changes/schema.ts';
+import type { PlanRecord } from '../home/plans.ts';
 import type { ChangeRecord, LogRecord } from '../home/records.ts';
 
 /** What the engine holds, as the API tells it: bytes become base64, absent stays absent. */
@@ -96,6 +97,15 @@ function presentSchema(delta: SchemaDelta): SchemaChange {
     conflict: delta.conflict,
     ...(delta.edited ? { edited: delta.edited.slice(0, 100).map(toBase64) } : {}),
   };
+}
+
+export function presentPlan({ _id, items, conflicts, checks }: PlanRecord) {
+  return { plan: _id, items, conflicts, checks: checks.map((check) => ({ ...check })) };
+}
+
+/** A plan that goes back, with what of it cannot be. */
+export function presentWayBack(plan: PlanRecord) {
+  return { ...presentPlan(plan), ...(plan.leftOut ? { leftOut: [...plan.leftOut] } : {}) };
 }
 
 export function presentLog(entry: LogRecord): LogEntry {
