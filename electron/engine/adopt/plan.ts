@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import type { Target } from '../../../shared/api.ts';
 import { keyText } from '../../../shared/bson/key.ts';
 import { sameBytes, toBase64 } from '../../../shared/bson/value.ts';
 import { buildDocument, elements, field, rawElement } from '../../../shared/bson/walk.ts';
@@ -52,7 +51,7 @@ export async function createPlan(home: Home, branch: Side, parent: Side, input: 
   const builder = new PlanBuilder(store, id, selection, comparison, new StepPlan(comparison, chosen, id, new Set()));
   try {
     for await (const page of comparedPages(comparison, selection)) await builder.add(page);
-    return await finish(home, comparison, input, builder);
+    return await finish(home, comparison, input, builder, chosen);
   } catch (error) {
     await store.drop(id);
     throw error;
@@ -64,20 +63,18 @@ async function finish(
   comparison: Comparison,
   input: SelectionInput,
   builder: PlanBuilder,
+  wanted: ChosenSchema,
 ): Promise<PlanRecord> {
   const { branch, parent } = comparison;
   const store = new PlanStore(home);
-  const select = (except: readonly Target[] = []) =>
-    new Selection({ ...input, except: [...(input.except ?? []), ...except] }, branch.record.name, parent.record.name);
-  const selection = select();
   const trial = { home, store, planId: builder.id, comparison, ranges: builder.ranges };
   // Once more, now that it is known which collections the documents need.
   const planned = (chosen: ChosenSchema) => new StepPlan(comparison, chosen, builder.id, builder.missingCollections);
-  let chosen = await ChosenSchema.of(comparison, selection);
-  let schema = planned(chosen);
-  const found = await checkSteps(trial, schema.steps, selection);
+  let [chosen, schema] = [wanted, planned(wanted)];
+  const found = await checkSteps(trial, schema.steps, builder.selection);
   if (found.refused.length > 0) {
-    chosen = await ChosenSchema.of(comparison, select(found.refused.map(({ target }) => target)));
+    const except = [...(input.except ?? []), ...found.refused.map(({ target }) => target)];
+    chosen = wanted.by(new Selection({ ...input, except }, branch.record.name, parent.record.name));
     schema = planned(chosen);
   }
   const documents = await checkItems(trial, schema.steps);
@@ -167,7 +164,7 @@ class PlanBuilder {
   readonly ranges = new Map<string, { from: number; to: number }>();
   private index = 0;
   private readonly store: PlanStore;
-  private readonly selection: Selection;
+  readonly selection: Selection;
   private readonly comparison: Comparison;
   private readonly schema: StepPlan;
   /** Documents that an adoption does not carry over, by collection, with why. */

@@ -15,8 +15,14 @@ export class ChosenSchema {
   readonly undecided: readonly SchemaDelta[];
   /** Items that nobody wanted. */
   readonly unwanted: readonly SchemaDelta[];
+  /** The parent's history up to here was looked at. */
+  readonly parentSeq: number;
+  private readonly all: readonly SchemaDelta[];
 
-  private constructor(groups: ReadonlyMap<string, readonly SchemaDelta[]>) {
+  private constructor(all: readonly SchemaDelta[], parentSeq: number, choose: (delta: SchemaDelta) => string) {
+    const groups = grouped(all, choose);
+    this.all = all;
+    this.parentSeq = parentSeq;
     this.taken = groups.get('branch') ?? [];
     this.decided = groups.get('parent') ?? [];
     this.undecided = groups.get('undecided') ?? [];
@@ -24,15 +30,22 @@ export class ChosenSchema {
   }
 
   static async of(comparison: Comparison, selection: Selection): Promise<ChosenSchema> {
+    // Noted first: an edit that comes while others are looked for is behind it, and is found when the plan is applied.
+    const { seq } = comparison.parent.capture;
     const deltas = compareSchema(comparison.base, comparison.parentCatalog, comparison.branchCatalog);
     const all = await withParentEdits(comparison, deltas);
-    return new ChosenSchema(grouped(all, (delta) => selection.chooseSchema(delta)));
+    return new ChosenSchema(all, seq, (delta) => selection.chooseSchema(delta));
+  }
+
+  /** Of the same items, what another selection takes. */
+  by(selection: Selection): ChosenSchema {
+    return new ChosenSchema(this.all, this.parentSeq, (delta) => selection.chooseSchema(delta));
   }
 
   /** Everything that no conflict stands against, on a way back inside one branch: its collections are what they are. */
-  static ofWayBack({ base, parentCatalog, branchCatalog }: Comparison): ChosenSchema {
+  static ofWayBack({ base, parent, parentCatalog, branchCatalog }: Comparison): ChosenSchema {
     const deltas = compareSchema(base, parentCatalog, branchCatalog, { byIdentity: true });
-    return new ChosenSchema(grouped(deltas, ({ conflict }) => (conflict ? 'undecided' : 'branch')));
+    return new ChosenSchema(deltas, parent.capture.seq, ({ conflict }) => (conflict ? 'undecided' : 'branch'));
   }
 
   /** One sentence for each conflict that nobody decided. */

@@ -29,7 +29,7 @@ export class StepPlan {
   /** @param missing collections that documents of the plan need, wanted or not */
   constructor(comparison: Comparison, chosen: ChosenSchema, plan: string, missing: ReadonlySet<string>) {
     this.comparison = comparison;
-    this.historySeq = comparison.parent.capture.seq;
+    this.historySeq = chosen.parentSeq;
     this.model = new Map(comparison.parentCatalog.byNamespace);
     const isCreation = (delta: SchemaDelta) => delta.type === 'collection' && delta.kind === 'added';
     const needed = chosen.unwanted.filter((delta) => isCreation(delta) && missing.has(delta.ns));
