@@ -1,13 +1,12 @@
-import { randomBytes } from 'node:crypto';
 import { sameBytes } from '../../../shared/bson/value.ts';
-import { field } from '../../../shared/bson/walk.ts';
 import type { Catalog } from '../changes/catalog.ts';
 import type { BackDocument, LeftOut } from '../changes/rewind.ts';
 import type { Side } from '../changes/side.ts';
-import { splitNamespace, uuidText, type Comparison } from '../changes/touched.ts';
+import { uuidText, type Comparison } from '../changes/touched.ts';
 import type { Home } from '../home/home.ts';
 import { namedConflicts, PlanStore, type PlanItemRecord, type PlanRecord } from '../home/plans.ts';
 import { checkItems } from './checks.ts';
+import { outsideTransactions, PlanItems } from './plan-items.ts';
 import { ChosenSchema } from './schema-plan.ts';
 import { countItems } from './schema-steps.ts';
 import { StepPlan } from './step-plan.ts';
@@ -29,27 +28,29 @@ export interface WayBack {
 }
 
 /** Stores a plan that goes back, with the exact bytes it expects and will leave; it is applied like any other. */
-export async function storeWayBack(home: Home, way: WayBack): Promise<PlanRecord> {
+export function storeWayBack(home: Home, way: WayBack): Promise<PlanRecord> {
   const store = new PlanStore(home);
-  const id = `plan-${randomBytes(6).toString('hex')}`;
-  try {
-    return await build(home, store, id, way);
-  } catch (error) {
-    await store.drop(id);
-    throw error;
-  }
+  return store.make((id) => build(home, store, id, way));
 }
 
 async function build(home: Home, store: PlanStore, id: string, way: WayBack): Promise<PlanRecord> {
   const { side } = way;
-  const chosen = ChosenSchema.ofWayBack(comparisonOf(way));
-  const schema = new StepPlan(comparisonOf(way), chosen, id, new Set());
-  const items = new Items(store, id, way, schema);
-  for await (const page of way.documents) await items.add(page);
-  const trial = { home, store, planId: id, comparison: comparisonOf(way), ranges: items.ranges };
+  const comparison = comparisonOf(way);
+  const chosen = ChosenSchema.ofWayBack(comparison);
+  const schema = new StepPlan(comparison, chosen, id, new Set());
+  const items = new PlanItems(store, id);
+  const documents = new BackDocuments(way, schema);
+  for await (const page of way.documents) await items.add(documents.items(page));
+  const trial = { home, store, planId: id, comparison, ranges: items.ranges };
   const found = await checkItems(trial, schema.steps, { pastValidators: true });
+  // What would share a unique key with what stays.
   await items.leaveOut(found.refused);
-  const plan: PlanRecord = {
+  const left = [
+    ...way.leftOut().map(({ name, detail }) => ({ name, ok: false, detail })),
+    ...schema.left,
+    ...documents.leftOut(),
+  ];
+  return {
     _id: id,
     kind: way.kind,
     text: way.text,
@@ -58,25 +59,16 @@ async function build(home: Home, store: PlanStore, id: string, way: WayBack): Pr
     parentId: side.record._id,
     parentName: side.record.name,
     createdAt: new Date(),
-    items: items.count + countItems(schema.steps),
+    items: items.writes + countItems(schema.steps),
     conflicts: way.conflicts() + chosen.undecided.length + found.refused.size,
     undecided: [...found.refused.values()].slice(0, namedConflicts),
     bytes: items.bytes,
     schema: schema.steps,
     documentsAt: schema.documentsAt,
-    checks: [],
+    checks: [...left, ...found.checks],
     state: 'ready',
+    ...(left.length === 0 ? {} : { leftOut: left.map(({ detail }) => detail) }),
   };
-  const left = [
-    ...way.leftOut().map(({ name, detail }) => ({ name, ok: false, detail })),
-    ...schema.left,
-    ...items.leftOut(),
-  ];
-  const checks = [...left, ...found.checks];
-  const leftOut = left.map(({ detail }) => detail);
-  const checked = { ...plan, checks, ...(leftOut.length === 0 ? {} : { leftOut }) };
-  await store.plans.insertOne(checked);
-  return checked;
 }
 
 /** Schema commands that lead from what is there to what is to be, and those that cannot. */
@@ -88,56 +80,31 @@ function comparisonOf({ side, base, now, then }: Pick<WayBack, 'side' | 'base' |
   return { branch: side, parent: side, base, branchCatalog: then, parentCatalog: now };
 }
 
-class Items {
-  count = 0;
-  bytes = 0;
-  /** Where the items of each collection are. */
-  readonly ranges = new Map<string, { from: number; to: number }>();
-  private index = 0;
-  private readonly store: PlanStore;
-  private readonly plan: string;
+class BackDocuments {
   private readonly way: WayBack;
   private readonly schema: StepPlan;
   /** Documents that cannot be written, by collection and why. */
   private readonly left = new Map<string, { count: number; readonly ns: string; readonly why: string }>();
 
-  constructor(store: PlanStore, plan: string, way: WayBack, schema: StepPlan) {
-    this.store = store;
-    this.plan = plan;
+  constructor(way: WayBack, schema: StepPlan) {
     this.way = way;
     this.schema = schema;
   }
 
-  async add(page: readonly BackDocument[]): Promise<void> {
-    const items: PlanItemRecord[] = [];
-    for (const document of page) {
+  /** What is written of these; what cannot be is counted. */
+  items(page: readonly BackDocument[]): Omit<PlanItemRecord, 'index'>[] {
+    return page.flatMap((document) => {
       const { key, then: result, now: expect } = document;
       // It goes with its collection.
-      if (sameBytes(result, expect) || this.schema.drops(uuidText(document.uuid))) continue;
+      if (sameBytes(result, expect) || this.schema.drops(uuidText(document.uuid))) return [];
       const ns = this.place(document);
       const why = this.obstacle(document, ns);
-      if (why !== undefined) {
-        const known = this.left.get(`${ns} ${why}`);
-        if (known) known.count += 1;
-        else this.left.set(`${ns} ${why}`, { count: 1, ns, why });
-        continue;
-      }
-      items.push({ index: this.index, ns, key, expect, result, writes: true });
-      const range = this.ranges.get(ns);
-      if (range) range.to = this.index + 1;
-      else this.ranges.set(ns, { from: this.index, to: this.index + 1 });
-      this.index += 1;
-      this.count += 1;
-      this.bytes += (expect?.length ?? 0) + (result?.length ?? 0);
-    }
-    await this.store.addItems(this.plan, items);
-  }
-
-  /** Takes items out again that would share a unique key with what stays. */
-  async leaveOut(refused: ReadonlyMap<number, unknown>): Promise<void> {
-    const dropped = await this.store.removeItems(this.plan, [...refused.keys()]);
-    this.count -= dropped.length;
-    for (const { expect, result } of dropped) this.bytes -= (expect?.length ?? 0) + (result?.length ?? 0);
+      if (why === undefined) return [{ ns, key, expect, result, writes: true }];
+      const known = this.left.get(`${ns} ${why}`);
+      if (known) known.count += 1;
+      else this.left.set(`${ns} ${why}`, { count: 1, ns, why });
+      return [];
+    });
   }
 
   leftOut(): PlanRecord['checks'] {
@@ -158,10 +125,8 @@ class Items {
   private obstacle({ uuid }: BackDocument, ns: string): string | undefined {
     const there = this.way.now.byUuid.get(uuidText(uuid));
     const collection = there ?? this.way.then.byUuid.get(uuidText(uuid));
-    if (collection && field(collection.options, 'capped')?.[1] === 1)
-      return 'a capped collection takes no part in transactions';
-    if (splitNamespace(ns)[1] === 'system.js') return 'the server takes no stored function in a transaction';
     const made = this.schema.makes(uuidText(uuid));
-    return there || made ? undefined : 'its collection cannot be made again';
+    const lost = there || made ? undefined : 'its collection cannot be made again';
+    return outsideTransactions(collection, ns) ?? lost;
   }
 }

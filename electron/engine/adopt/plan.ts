@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { keyText } from '../../../shared/bson/key.ts';
 import { sameBytes, toBase64 } from '../../../shared/bson/value.ts';
 import { buildDocument, elements, field, rawElement } from '../../../shared/bson/walk.ts';
@@ -21,8 +20,9 @@ import {
   type Undecided,
 } from '../home/plans.ts';
 import { rawFind } from '../mongod/raw.ts';
-import { checkItems } from './checks.ts';
+import { checkItems, type Trial } from './checks.ts';
 import { unwritable } from './exact-write.ts';
+import { outsideTransactions, PlanItems } from './plan-items.ts';
 import { ChosenSchema } from './schema-plan.ts';
 import { countItems } from './schema-steps.ts';
 import { checkSteps } from './step-checks.ts';
@@ -46,30 +46,26 @@ export async function createPlan(home: Home, branch: Side, parent: Side, input: 
     );
   }
   const store = new PlanStore(home);
-  const id = `plan-${randomBytes(6).toString('hex')}`;
-  const chosen = await ChosenSchema.of(comparison, selection);
-  const builder = new PlanBuilder(store, id, selection, comparison, new StepPlan(comparison, chosen, id, new Set()));
-  try {
+  return store.make(async (id) => {
+    const chosen = await ChosenSchema.of(comparison, selection);
+    const items = new PlanItems(store, id);
+    const builder = new PlanBuilder(items, selection, comparison, new StepPlan(comparison, chosen, id, new Set()));
     for await (const page of comparedPages(comparison, selection)) await builder.add(page);
-    return await finish(home, comparison, input, builder, chosen);
-  } catch (error) {
-    await store.drop(id);
-    throw error;
-  }
+    return finish({ home, store, planId: id, comparison, ranges: items.ranges }, input, builder, chosen);
+  });
 }
 
 async function finish(
-  home: Home,
-  comparison: Comparison,
+  trial: Trial,
   input: SelectionInput,
   builder: PlanBuilder,
   wanted: ChosenSchema,
 ): Promise<PlanRecord> {
+  const { home, planId, comparison } = trial;
+  const { items } = builder;
   const { branch, parent } = comparison;
-  const store = new PlanStore(home);
-  const trial = { home, store, planId: builder.id, comparison, ranges: builder.ranges };
   // Once more, now that it is known which collections the documents need.
-  const planned = (chosen: ChosenSchema) => new StepPlan(comparison, chosen, builder.id, builder.missingCollections);
+  const planned = (chosen: ChosenSchema) => new StepPlan(comparison, chosen, planId, builder.missingCollections);
   let [chosen, schema] = [wanted, planned(wanted)];
   const found = await checkSteps(trial, schema.steps, builder.selection);
   if (found.refused.length > 0) {
@@ -78,8 +74,8 @@ async function finish(
     schema = planned(chosen);
   }
   const documents = await checkItems(trial, schema.steps);
-  await builder.leaveOut(documents.refused);
-  const steps = await withContents(home, comparison, builder.id, schema.steps);
+  await items.leaveOut(documents.refused);
+  const steps = await withContents(home, comparison, planId, schema.steps);
   const parts = chosen.agreed(schema.carried);
   const left = [...schema.left, ...measurementsLeft(steps), ...builder.leftOut()];
   const undecided = [
@@ -88,18 +84,18 @@ async function finish(
     ...documents.refused.values(),
     ...builder.undecided,
   ];
-  const plan: PlanRecord = {
-    _id: builder.id,
+  return {
+    _id: planId,
     kind: 'adopt',
     branchId: branch.record._id,
     branchName: branch.record.name,
     parentId: parent.record._id,
     parentName: parent.record.name,
     createdAt: new Date(),
-    items: builder.writes + countItems(steps),
+    items: items.writes + countItems(steps),
     conflicts: builder.conflicts + chosen.undecided.length + found.refused.length + documents.refused.size,
     undecided: undecided.slice(0, namedConflicts),
-    bytes: builder.bytes,
+    bytes: items.bytes,
     schema: steps,
     documentsAt: schema.documentsAt,
     ...(parts.length === 0 ? {} : { agreement: { parts } }),
@@ -108,8 +104,6 @@ async function finish(
     state: 'ready',
     ...(left.length === 0 ? {} : { leftOut: left.map(({ detail }) => detail) }),
   };
-  await store.plans.insertOne(plan);
-  return plan;
 }
 
 /** Keeps, with the plan, what comes with the collections that it makes whole. */
@@ -148,10 +142,8 @@ function measurementsLeft(steps: readonly SchemaStep[]): PlanRecord['checks'] {
 type Choices = ReadonlyMap<FieldDelta, Choice | 'left out' | 'undecided'>;
 
 class PlanBuilder {
-  readonly id: string;
-  writes = 0;
+  readonly items: PlanItems;
   conflicts = 0;
-  bytes = 0;
   /** The first of the documents in conflict. */
   readonly undecided: Undecided[] = [];
   /** Edited values that stand at no change. */
@@ -160,19 +152,14 @@ class PlanBuilder {
   readonly hindrances: PlanRecord['checks'][number][] = [];
   /** Collections of the branch that documents go into and that the parent does not have. */
   readonly missingCollections = new Set<string>();
-  /** Where the items of each collection are. */
-  readonly ranges = new Map<string, { from: number; to: number }>();
-  private index = 0;
-  private readonly store: PlanStore;
   readonly selection: Selection;
   private readonly comparison: Comparison;
   private readonly schema: StepPlan;
   /** Documents that an adoption does not carry over, by collection, with why. */
   private readonly left = new Map<string, { count: number; readonly why: string }>();
 
-  constructor(store: PlanStore, id: string, selection: Selection, comparison: Comparison, schema: StepPlan) {
-    this.store = store;
-    this.id = id;
+  constructor(items: PlanItems, selection: Selection, comparison: Comparison, schema: StepPlan) {
+    this.items = items;
     this.selection = selection;
     this.comparison = comparison;
     this.schema = schema;
@@ -190,33 +177,14 @@ class PlanBuilder {
   private obstacle({ ns, parentNs }: TouchedDocument): string | undefined {
     const { branchCatalog, parent, parentCatalog } = this.comparison;
     const into = parentNs === undefined ? branchCatalog.byNamespace.get(ns) : parentCatalog.byNamespace.get(parentNs);
-    if (into && field(into.options, 'capped')?.[1] === 1) return 'a capped collection takes no part in transactions';
-    if (splitNamespace(ns)[1] === 'system.js') return 'the server takes no stored function in a transaction';
-    if (parentNs === undefined && this.schema.isTaken(ns)) {
-      return `${parent.record.name} has something else of that name`;
-    }
-    return undefined;
+    const isTaken = parentNs === undefined && this.schema.isTaken(ns);
+    return (
+      outsideTransactions(into, ns) ?? (isTaken ? `${parent.record.name} has something else of that name` : undefined)
+    );
   }
 
   async add(page: readonly DocumentDiff[]): Promise<void> {
-    const items: PlanItemRecord[] = [];
-    for (const diff of page) {
-      const item = this.item(diff);
-      if (item) items.push(item);
-    }
-    await this.store.addItems(this.id, items);
-    for (const { ns, index } of items) {
-      const range = this.ranges.get(ns);
-      if (range) range.to = index + 1;
-      else this.ranges.set(ns, { from: index, to: index + 1 });
-    }
-  }
-
-  /** Takes items out again that the parent could not take. */
-  async leaveOut(refused: ReadonlyMap<number, Undecided>): Promise<void> {
-    const dropped = await this.store.removeItems(this.id, [...refused.keys()]);
-    this.writes -= dropped.length;
-    for (const { expect, result } of dropped) this.bytes -= (expect?.length ?? 0) + (result?.length ?? 0);
+    await this.items.add(page.flatMap((diff) => this.item(diff) ?? []));
   }
 
   private explained(diff: DocumentDiff, choices: Choices): Undecided {
@@ -260,7 +228,7 @@ class PlanBuilder {
     return result;
   }
 
-  private item(diff: DocumentDiff): PlanItemRecord | undefined {
+  private item(diff: DocumentDiff): Omit<PlanItemRecord, 'index'> | undefined {
     const { sides } = diff;
     const place = { ns: sides.ns, parentNs: sides.parentNs, key: diff.key };
     const choices = new Map<FieldDelta, Choice | 'left out' | 'undecided'>();
@@ -296,13 +264,8 @@ class PlanBuilder {
       this.hindrances.push({ name: 'exact bytes', ok: false, detail: text });
       return undefined;
     }
-    if (writes) {
-      this.writes += 1;
-      this.bytes += (sides.parent?.length ?? 0) + (result?.length ?? 0);
-      if (sides.parentNs === undefined && result) this.missingCollections.add(sides.ns);
-    }
-    const item = {
-      index: this.index,
+    if (writes && sides.parentNs === undefined && result) this.missingCollections.add(sides.ns);
+    return {
       ns: sides.parentNs === undefined ? sides.ns : this.schema.nameFor(sides.parentNs),
       key: diff.key,
       expect: sides.parent,
@@ -310,8 +273,6 @@ class PlanBuilder {
       writes,
       touched: { id: sides.row.id, from: sides.row.base, to: { document: nextBase(diff, choices) } },
     };
-    this.index += 1;
-    return item;
   }
 }
 

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { shellText } from '../../../shared/bson/ejson.ts';
 import { sameBytes, toBase64 } from '../../../shared/bson/value.ts';
 import { ForkyardError } from '../../../shared/errors.ts';
@@ -58,13 +57,12 @@ export async function createUndoPlan(
 ): Promise<PlanRecord> {
   const { entry, plan: original } = undone;
   const store = new PlanStore(home);
-  const id = `plan-${randomBytes(6).toString('hex')}`;
   const steps = reverseSteps(original.schema);
   const documentsAt = steps.length - (original.documentsAt ?? steps.length);
   const early = steps.slice(0, documentsAt);
-  const clashing: InverseDocument[] = [];
-  let [writes, bytes] = [0, 0];
-  try {
+  return store.make(async (id) => {
+    const clashing: InverseDocument[] = [];
+    let [writes, bytes] = [0, 0];
     for await (const items of store.items(original)) {
       const inverse = await invertItems(parent, items, early);
       clashing.push(...inverse.filter(({ clashes }) => clashes.length > 0));
@@ -90,31 +88,26 @@ export async function createUndoPlan(
       await store.addItems(id, back);
     }
     if (clashing.length > 0) throw changedAgain(parent, entry, clashing);
-  } catch (error) {
-    await store.drop(id);
-    throw error;
-  }
-  const plan: PlanRecord = {
-    _id: id,
-    kind: 'undo',
-    branchId: original.branchId,
-    branchName: original.branchName,
-    parentId: original.parentId,
-    parentName: original.parentName,
-    createdAt: new Date(),
-    items: writes + countItems(original.schema),
-    conflicts: 0,
-    bytes,
-    schema: steps,
-    checks: [],
-    state: 'ready',
-    documentsAt,
-    ...(original.agreement ? { agreement: agreementBack(original._id, original.agreement) } : {}),
-    undoes: entry,
-    ...(original.text === undefined ? {} : { text: takenBackText(original.text) }),
-  };
-  await store.plans.insertOne(plan);
-  return plan;
+    return {
+      _id: id,
+      kind: 'undo',
+      branchId: original.branchId,
+      branchName: original.branchName,
+      parentId: original.parentId,
+      parentName: original.parentName,
+      createdAt: new Date(),
+      items: writes + countItems(original.schema),
+      conflicts: 0,
+      bytes,
+      schema: steps,
+      checks: [],
+      state: 'ready',
+      documentsAt,
+      ...(original.agreement ? { agreement: agreementBack(original._id, original.agreement) } : {}),
+      undoes: entry,
+      ...(original.text === undefined ? {} : { text: takenBackText(original.text) }),
+    };
+  });
 }
 
 const takenBack = 'Took back: ';

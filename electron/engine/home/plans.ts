@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { BSON, Binary, type Collection, type Document } from 'mongodb';
 import { sameBytes, type BsonValue } from '../../../shared/bson/value.ts';
 import { rawFind, rawWrite } from '../mongod/raw.ts';
@@ -130,6 +131,19 @@ export class PlanStore {
 
   async find(id: string): Promise<PlanRecord | undefined> {
     return (await this.plans.findOne({ _id: id })) ?? undefined;
+  }
+
+  /** Stores a new plan, made under the id that it gets. Where making it fails nothing of it stays. */
+  async make(work: (id: string) => Promise<PlanRecord>): Promise<PlanRecord> {
+    const id = `plan-${randomBytes(6).toString('hex')}`;
+    try {
+      const plan = await work(id);
+      await this.plans.insertOne(plan);
+      return plan;
+    } catch (error) {
+      await this.drop(id);
+      throw error;
+    }
   }
 
   async addItems(plan: string, items: readonly PlanItemRecord[]): Promise<void> {
