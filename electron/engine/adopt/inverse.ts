@@ -1,8 +1,7 @@
-import { keyText } from '../../../shared/bson/key.ts';
 import type { BsonValue } from '../../../shared/bson/value.ts';
 import { mergeDocument, type FieldDelta } from '../../../shared/changes/compare.ts';
 import type { Side } from '../changes/side.ts';
-import { readByKey } from '../changes/touched.ts';
+import { readCurrent } from '../changes/touched.ts';
 
 /** A document before and after one change; undefined = it was not there. */
 export interface ImagePair {
@@ -56,17 +55,12 @@ export async function invertDocuments(
   side: Pick<Side, 'client'>,
   documents: readonly TakenBack[],
 ): Promise<InverseDocument[]> {
-  const namespaces = [...new Set(documents.map(({ ns }) => ns))];
-  const current = new Map(
-    await Promise.all(
-      namespaces.map(async (ns) => {
-        const keys = documents.filter((each) => each.ns === ns).map(({ key }) => key);
-        return [ns, await readByKey(side, ns, keys)] as const;
-      }),
-    ),
+  const current = await readCurrent(
+    side,
+    documents.map((row) => ({ row, ns: row.ns })),
   );
-  return documents.map(({ ns, key, changes }) => {
-    const now = current.get(ns)?.get(keyText(key));
-    return { ns, key, current: now, ...inverseOf(now, changes) };
+  return documents.map((document) => {
+    const now = current.get(document);
+    return { ns: document.ns, key: document.key, current: now, ...inverseOf(now, document.changes) };
   });
 }

@@ -1,5 +1,4 @@
 import { Binary } from 'mongodb';
-import { keyText } from '../../../shared/bson/key.ts';
 import { sameBytes, toBase64, type BsonValue } from '../../../shared/bson/value.ts';
 import { touchedId, type History } from '../home/history.ts';
 import type { Home } from '../home/home.ts';
@@ -9,7 +8,7 @@ import { Catalog, readCatalog, type CollectionSchema } from './catalog.ts';
 import type { MomentAt } from './moment.ts';
 import { catalogsAt, dropsBetween, unlikeServer } from './schema-history.ts';
 import type { Side } from './side.ts';
-import { readByKey, uuidText } from './touched.ts';
+import { readCurrent, uuidText } from './touched.ts';
 
 /** A branch's history as a way back reads it; the branch itself need not run. */
 export interface Source {
@@ -229,27 +228,12 @@ export async function currentDocuments(
   catalog: Catalog,
   documents: readonly { readonly uuid: Uint8Array; readonly key: BsonValue }[],
 ): Promise<Map<string, Uint8Array>> {
-  const found = new Map<string, Uint8Array>();
-  const byCollection = new Map<string, { uuid: Uint8Array; key: BsonValue }[]>();
-  for (const each of documents) {
-    const collection = uuidText(each.uuid);
-    const group = byCollection.get(collection);
-    if (group) group.push(each);
-    else byCollection.set(collection, [each]);
-  }
-  await Promise.all(
-    [...byCollection].map(async ([collection, group]) => {
-      const ns = catalog.byUuid.get(collection)?.ns;
-      if (ns === undefined) return;
-      const keys = group.map(({ key }) => key);
-      const there = await readByKey(side, ns, keys);
-      for (const { uuid, key } of group) {
-        const document = there.get(keyText(key));
-        if (document) found.set(toBase64(touchedId(uuid, key)), document);
-      }
-    }),
-  );
-  return found;
+  const placed = documents.flatMap((row) => {
+    const ns = catalog.byUuid.get(uuidText(row.uuid))?.ns;
+    return ns === undefined ? [] : [{ row, ns }];
+  });
+  const found = await readCurrent(side, placed);
+  return new Map([...found].map(([{ uuid, key }, document]) => [toBase64(touchedId(uuid, key)), document]));
 }
 
 /** The document right before a change; undefined where that was not recorded. */

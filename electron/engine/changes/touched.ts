@@ -106,13 +106,13 @@ export function baseOf(change: ChangeRecord | undefined, parent: Uint8Array | un
   return parent;
 }
 
-/** Documents as a side has them now, by row. Keys go out in batches, one query per collection. */
-export async function readCurrent(
-  side: Side,
-  rows: readonly { readonly row: TouchedRecord; readonly ns: string }[],
-): Promise<Map<TouchedRecord, Uint8Array>> {
-  const found = new Map<TouchedRecord, Uint8Array>();
-  const byNamespace = new Map<string, TouchedRecord[]>();
+/** Documents as a side has them now, by what asked for them. Keys go out in batches, one query per collection. */
+export async function readCurrent<T extends { readonly key: BsonValue }>(
+  side: Pick<Side, 'client'>,
+  rows: readonly { readonly row: T; readonly ns: string }[],
+): Promise<Map<T, Uint8Array>> {
+  const found = new Map<T, Uint8Array>();
+  const byNamespace = new Map<string, T[]>();
   for (const { ns, row } of rows) {
     const group = byNamespace.get(ns);
     if (group) group.push(row);
