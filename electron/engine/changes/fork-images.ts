@@ -2,6 +2,7 @@ import { keyText } from '../../../shared/bson/key.ts';
 import { sameBytes, type BsonValue } from '../../../shared/bson/value.ts';
 import { touchedId } from '../home/history.ts';
 import type { ChangeRecord, TouchedRecord } from '../home/records.ts';
+import { forkSequence } from './parent-edits.ts';
 import type { Side } from './side.ts';
 import { hasAfter, uuidText } from './touched.ts';
 
@@ -53,9 +54,7 @@ export class ForkImages {
   }
 
   static async open(branch: Pick<Side, 'record'>, parent: Side): Promise<ForkImages> {
-    const { forkPoint } = branch.record;
-    const from =
-      forkPoint?.seq ?? (forkPoint ? await parent.history.seqAt(forkPoint.clusterTime, parent.capture.seq) : 0);
+    const from = await forkSequence({ branch, parent });
     const images = new ForkImages(parent, from);
     await images.refresh();
     return images;

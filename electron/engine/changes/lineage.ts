@@ -4,6 +4,7 @@ import { touchedId, type History } from '../home/history.ts';
 import type { Home } from '../home/home.ts';
 import { importedAfter, marks } from '../home/past.ts';
 import type { BranchRecord, GapRecord } from '../home/records.ts';
+import { touchedSince } from './parent-edits.ts';
 import { dropsBetween } from './schema-history.ts';
 import { settleNow, type Side } from './side.ts';
 import { uuidText } from './touched.ts';
@@ -178,16 +179,9 @@ function gapIn({ _id, name }: BranchRecord, reason: string): GapRecord {
   return { _id: randomUUID(), branch: _id, kind: 'log', reason: `In ${name}: ${reason}`, settled: false };
 }
 
-const pageSize = 1_000;
-
 /** What a stretch touched of one collection, in order of the ids. */
 export async function* touchedIn({ kin, upTo }: Stretch, uuid: Uint8Array): AsyncGenerator<Touched> {
-  let after: Uint8Array | undefined;
-  do {
-    const page = await kin.history.touchedPage(after, pageSize, uuid);
-    for (const row of page) if (row.first <= upTo) yield row;
-    after = page.length === pageSize ? page.at(-1)?.id : undefined;
-  } while (after);
+  for await (const page of touchedSince(kin.history, uuid)) for (const row of page) if (row.first <= upTo) yield row;
 }
 
 /** Streams in order of their ids as one, in which each document comes once. */

@@ -3,22 +3,28 @@ import { sameBytes, type BsonValue } from '../../../shared/bson/value.ts';
 import { touchedId, type History } from '../home/history.ts';
 import type { ChangeRecord, TouchedRecord } from '../home/records.ts';
 import type { SchemaDelta } from './schema.ts';
+import type { Side } from './side.ts';
 import { readByKey, type Comparison } from './touched.ts';
 
-const pageSize = 1_000;
-
 /** The sequence of the parent's history at which the branch left it. */
-export async function forkSequence({ branch, parent }: Pick<Comparison, 'branch' | 'parent'>): Promise<number> {
+export async function forkSequence({
+  branch,
+  parent,
+}: {
+  readonly branch: Pick<Side, 'record'>;
+  readonly parent: Side;
+}): Promise<number> {
   const { forkPoint } = branch.record;
   if (!forkPoint) return 0;
   return forkPoint.seq ?? parent.history.seqAt(forkPoint.clusterTime, parent.capture.seq);
 }
 
-/** Documents of a collection that changed after `seq`, a page at a time; in order of their keys. */
+/** Documents of a collection that changed after `seq` (left out: ever), a page at a time; in order of their keys. */
 export async function* touchedSince(
   history: History,
   uuid: Uint8Array,
-  seq: number,
+  seq?: number,
+  pageSize = 1_000,
 ): AsyncGenerator<readonly TouchedRecord[]> {
   let after: Uint8Array | undefined;
   do {

@@ -8,6 +8,7 @@ import type { TouchedRecord } from '../home/records.ts';
 import { driverValue, rawFindAll } from '../mongod/raw.ts';
 import { agrees, recordedOf, withLast, type ForkImages, type Recorded } from './fork-images.ts';
 import { differingPairs, type Pair, type Tally } from './lockstep.ts';
+import { touchedSince } from './parent-edits.ts';
 import { settleNow, type Side } from './side.ts';
 import { hasAfter } from './touched.ts';
 
@@ -85,7 +86,7 @@ export class CollectionCheck {
   /** What the branch changed is what its history says it left. */
   private async *touched(): AsyncGenerator<Finding[]> {
     const { branch } = this.who;
-    for await (const rows of rowsOf(branch, this.collection.uuid, undefined)) {
+    for await (const rows of touchedSince(branch.history, this.collection.uuid, undefined, groupSize)) {
       if (this.who.parent?.imagesLost) await this.mendBases(rows);
       const recorded = await withLast(branch, rows);
       const live = await this.read(branch, keysOf(rows));
@@ -166,7 +167,7 @@ export class CollectionCheck {
   private async *parentTouched(): AsyncGenerator<Finding[]> {
     const { parent } = this.who;
     if (!parent || !this.collection.parent) return;
-    for await (const rows of rowsOf(parent.side, this.collection.uuid, parent.images.from)) {
+    for await (const rows of touchedSince(parent.side.history, this.collection.uuid, parent.images.from, groupSize)) {
       const recorded = await withLast(parent.side, rows);
       const live = await this.read(parent.side, keysOf(rows));
       yield this.confirmParent(disagreeing(rows, recorded, live));
@@ -297,20 +298,6 @@ function disagreeing(
 
 function keysOf(rows: readonly TouchedRecord[]): BsonValue[] {
   return rows.map(({ key }) => key);
-}
-
-async function* rowsOf(
-  side: Side,
-  uuid: Uint8Array,
-  since: number | undefined,
-): AsyncGenerator<readonly TouchedRecord[]> {
-  let after: Uint8Array | undefined;
-  for (;;) {
-    const rows = await side.history.touchedPage(after, groupSize, uuid, since);
-    if (rows.length > 0) yield rows;
-    if (rows.length < groupSize) return;
-    after = rows.at(-1)?.id;
-  }
 }
 
 /** Tells a history what it did not know, in entries that a transaction of home can take. */
