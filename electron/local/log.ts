@@ -27,6 +27,11 @@ export function openLog(data: string, name: 'engine.log' | 'app.log'): (line: st
   };
 }
 
+/** What the log says of a failure that nobody expected. */
+export function stackOf(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}
+
 /** Without the key that the link to the loopback web carries. */
 function withoutKeys(text: string): string {
   return text.replace(/(#token=|forkyard\.key\.)[\w-]+/g, '$1***');

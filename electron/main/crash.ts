@@ -1,5 +1,6 @@
 import { app, dialog } from 'electron';
 import type { BrowserWindow } from 'electron';
+import { stackOf } from '../local/log.ts';
 
 interface Options {
   readonly log: (line: string) => void;
@@ -84,8 +85,4 @@ function askAfterBug(showLogs: () => void): 'restart' | 'quit' {
     if (response !== 1) return response === 0 ? 'restart' : 'quit';
     showLogs();
   }
-}
-
-function stackOf(error: unknown): string {
-  return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }

@@ -4,7 +4,8 @@ import type { Engine, EngineOptions } from '../engine/service/contract.ts';
 import { errorBody } from '../../shared/errors.ts';
 import type { ErrorBody } from '../../shared/errors.ts';
 import { dataFolder } from '../local/data.ts';
-import { runEngine, stackOf } from './run.ts';
+import { stackOf } from '../local/log.ts';
+import { runEngine } from './run.ts';
 import type { RunningEngine } from './run.ts';
 
 export type StartEngine = (options: EngineOptions) => Promise<Engine>;

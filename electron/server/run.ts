@@ -6,7 +6,7 @@ import { serve } from '../../shared/rpc/serve.ts';
 import type { Transport } from '../../shared/rpc/transport.ts';
 import { ForkyardError } from '../../shared/errors.ts';
 import { createDataFolder, socketPath } from '../local/data.ts';
-import { openLog } from '../local/log.ts';
+import { openLog, stackOf } from '../local/log.ts';
 import { lockDataFolder } from './lock.ts';
 import { listenOnSocket } from './socket.ts';
 import type { Endpoint } from './socket.ts';
@@ -126,8 +126,4 @@ export async function runEngine({ data: asked, startEngine, appRoot, onLog }: Ru
     return stopping;
   }
   return { data, log, accept, web: turnWebOn, stop, stopped };
-}
-
-export function stackOf(error: unknown): string {
-  return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }

@@ -7,11 +7,12 @@ import type { UtilityOrder, UtilityReport } from '../../shared/utility-process.t
 import { messagePortTransport } from '../../shared/rpc/message-port.ts';
 import { createDataFolder, readPointer } from '../local/data.ts';
 import { findEngine, waitForEngine } from '../local/find.ts';
+import { stackOf } from '../local/log.ts';
 import { streamTransport } from '../local/ndjson.ts';
 import { appRoot, stopWithin } from './process.ts';
 import type { StartEngine } from './process.ts';
 import { relay } from './relay.ts';
-import { runEngine, stackOf } from './run.ts';
+import { runEngine } from './run.ts';
 
 type Port = Parameters<typeof messagePortTransport>[0];
 
