@@ -1,9 +1,10 @@
-import { useEffect, useRef, useState } from 'react';
+import { useRef } from 'react';
 import type { KeyboardEvent, PointerEvent } from 'react';
 import type { BranchRow, LogEntry } from '../../shared/api.ts';
 import { Segments } from '../shell/controls.tsx';
 import { count } from '../shell/numbers.ts';
 import { clock } from '../shell/time.ts';
+import { useWidth } from '../shell/use-width.ts';
 import { placeOf, seqAt, shareOf, stretches, type Span, type Track } from './track.ts';
 
 const heightPx = 116;
@@ -245,18 +246,4 @@ function Mark({ x, width, text }: { readonly x: number; readonly width: number; 
       </text>
     </g>
   );
-}
-
-function useWidth(element: React.RefObject<SVGSVGElement | null>): number {
-  const [width, setWidth] = useState(0);
-  useEffect(() => {
-    const box = element.current;
-    if (box === null) return;
-    const observer = new ResizeObserver(([entry]) => setWidth(Math.floor(entry?.contentRect.width ?? 0)));
-    observer.observe(box);
-    return () => {
-      observer.disconnect();
-    };
-  }, [element]);
-  return width;
 }

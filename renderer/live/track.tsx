@@ -1,7 +1,8 @@
-import { useEffect, useMemo, useRef, useState } from 'react';
+import { useEffect, useMemo, useRef } from 'react';
 import type { Change } from '../../shared/api.ts';
 import { plural } from '../shell/numbers.ts';
 import { clock, span, useNow } from '../shell/time.ts';
+import { useWidth } from '../shell/use-width.ts';
 import { kindOf } from './kinds.ts';
 
 const barPx = 4;
@@ -140,18 +141,4 @@ function ticks(from: number, lengthMs: number): { at: number; share: number }[] 
     if (share > 0.02 && share < 0.98 && at % minute === 0) found.push({ at, share });
   }
   return found;
-}
-
-function useWidth(canvas: React.RefObject<HTMLCanvasElement | null>): number {
-  const [width, setWidth] = useState(0);
-  useEffect(() => {
-    const element = canvas.current?.parentElement;
-    if (element === null || element === undefined) return;
-    const observer = new ResizeObserver(([entry]) => setWidth(Math.floor(entry?.contentRect.width ?? 0)));
-    observer.observe(element);
-    return () => {
-      observer.disconnect();
-    };
-  }, [canvas]);
-  return width;
 }
