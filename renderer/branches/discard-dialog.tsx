@@ -1,9 +1,7 @@
-import { useRef, useState } from 'react';
 import type { BranchRow } from '../../shared/api.ts';
-import { errorBody } from '../../shared/errors.ts';
-import type { ErrorBody } from '../../shared/errors.ts';
-import { Button } from '../shell/controls.tsx';
-import { Dialog, ErrorNote } from '../shell/dialog.tsx';
+import { useAttempt } from '../shell/attempt.ts';
+import { ConfirmDialog } from '../shell/confirm-dialog.tsx';
+import { ErrorNote } from '../shell/dialog.tsx';
 import { Counts } from '../shell/marks.tsx';
 import { plural } from '../shell/numbers.ts';
 import { moment } from '../shell/time.ts';
@@ -14,63 +12,52 @@ import { bringBack } from './verbs.ts';
 /** Says in numbers what would go. Cancel is the default. */
 export function DiscardDialog({ id }: { readonly id: string }) {
   const branch = useApp((app) => branchById(app, id));
-  const cancel = useRef<HTMLButtonElement>(null);
-  const [error, setError] = useState<ErrorBody>();
-  const [busy, setBusy] = useState(false);
+  const { busy, error, attempt } = useAttempt();
   if (branch === undefined) return null;
 
   const discard = async (): Promise<void> => {
-    setBusy(true);
-    try {
-      const { trashedUntil } = await call('branches.discard', { branch: branch.name });
-      closeDialog();
-      const main = mainBranch(useApp.getState().branches);
-      if (main !== undefined) chooseBranch(main.id);
-      showToast({
-        tone: 'done',
-        text: `Discarded ${branch.name}`,
-        ...(trashedUntil === undefined
-          ? {}
-          : { hint: `Can be brought back until ${moment(trashedUntil, Date.now())}` }),
-        actions: trashedUntil === undefined ? [] : [{ label: 'Undo', run: () => void bringBack(branch) }],
-      });
-    } catch (failure) {
-      setBusy(false);
-      setError(errorBody(failure));
-    }
+    const { trashedUntil } = await call('branches.discard', { branch: branch.name });
+    closeDialog();
+    const main = mainBranch(useApp.getState().branches);
+    if (main !== undefined) chooseBranch(main.id);
+    showToast({
+      tone: 'done',
+      text: `Discarded ${branch.name}`,
+      ...(trashedUntil === undefined ? {} : { hint: `Can be brought back until ${moment(trashedUntil, Date.now())}` }),
+      actions: trashedUntil === undefined ? [] : [{ label: 'Undo', run: () => void bringBack(branch) }],
+    });
   };
 
   return (
-    <Dialog
+    <ConfirmDialog
       title={`Discard ${branch.name}?`}
       lead="Its server stops and its connection string is refused at once."
-      width={480}
-      initialFocus={cancel}
+      verb={busy ? 'Discarding' : 'Discard'}
+      icon="trash"
       busy={busy}
-      foot={
-        <>
-          <span className="push" />
-          <Button size="medium" ref={cancel} onClick={closeDialog} disabled={busy}>
-            Cancel <kbd aria-hidden="true">Esc</kbd>
-          </Button>
-          <Button size="medium" look="danger" icon="trash" onClick={() => void discard()} disabled={busy}>
-            {busy ? 'Discarding' : 'Discard'}
-          </Button>
-        </>
-      }
+      onConfirm={() => void attempt(discard)}
     >
       <div className="dialog-text">
-        <p>{whatGoes(branch)}</p>
-        {branch.counts === undefined ? null : <Counts counts={{ ...branch.counts, conflicts: 0 }} />}
+        <WhatGoes branch={branch} />
         <p className="soft">It can be brought back for 1 hour, then only its summary in History stays.</p>
         {error === undefined ? null : <ErrorNote error={error} />}
       </div>
-    </Dialog>
+    </ConfirmDialog>
   );
 }
 
-/** How much of a branch is not in its parent, in a sentence that ends in a colon. */
-export function whatGoes(branch: BranchRow): string {
+/** How much of a branch is not in its parent and goes with it. */
+export function WhatGoes({ branch }: { readonly branch: BranchRow }) {
+  return (
+    <>
+      <p>{whatGoes(branch)}</p>
+      {branch.counts === undefined ? null : <Counts counts={{ ...branch.counts, conflicts: 0 }} />}
+    </>
+  );
+}
+
+/** Ends in a colon where there are counts to follow. */
+function whatGoes(branch: BranchRow): string {
   const { counts } = branch;
   const parent = branch.parent ?? 'its parent';
   const documents = counts === undefined ? branch.ahead : counts.added + counts.modified + counts.removed;

@@ -1,11 +1,10 @@
 import { useEffect, useMemo, useRef, useState } from 'react';
 import type { AccessLevel, BranchRow, Output } from '../../shared/api.ts';
-import { errorBody } from '../../shared/errors.ts';
-import type { ErrorBody } from '../../shared/errors.ts';
 import { accessHints, accessNames } from '../connect/access.ts';
 import { lifeOf, lives } from '../settings/choices.ts';
 import type { Life } from '../settings/choices.ts';
 import { useDefaultLife } from '../settings/default-life.ts';
+import { useAttempt } from '../shell/attempt.ts';
 import { copyText } from '../shell/clipboard.ts';
 import { Button, Segments } from '../shell/controls.tsx';
 import { Dialog, ErrorNote } from '../shell/dialog.tsx';
@@ -57,36 +56,25 @@ function ForkForm({
   const ttlMs = chosenLife === undefined ? defaultMs : lives[chosenLife];
   const [access, setAccess] = useState<AccessLevel>('schema');
   const [actor, setActor] = useState(() => localStorage.getItem(actorKey) ?? 'agent');
-  const [error, setError] = useState<ErrorBody>();
-  const [busy, setBusy] = useState(false);
+  const { busy, error, attempt } = useAttempt();
   const parent = useApp((app) => branchById(app, parentId));
-  const abort = useRef(new AbortController());
-
   const fork = async (endTransactions: boolean): Promise<void> => {
-    if (busy || parent === undefined) return;
-    setBusy(true);
-    setError(undefined);
-    try {
-      const answer = await call(
-        'branches.fork',
-        {
+    if (parent === undefined) return;
+    await attempt(
+      async () => {
+        const answer = await call('branches.fork', {
           name: name.trim(),
           from: parent.name,
           ...(ttlMs === undefined ? {} : { ttlMs }),
           access,
           ...(actor.trim() === '' ? {} : { actor: actor.trim() }),
           ...(endTransactions ? { endTransactions } : {}),
-        },
-        { signal: abort.current.signal },
-      );
-      localStorage.setItem(actorKey, actor.trim());
-      onForked(answer, await copyText(answer.uri));
-    } catch (failure) {
-      setBusy(false);
-      const body = errorBody(failure);
-      setError(body);
-      if (body.code === 'name_taken' || body.code === 'name_invalid') nameField.current?.select();
-    }
+        });
+        localStorage.setItem(actorKey, actor.trim());
+        onForked(answer, await copyText(answer.uri));
+      },
+      ({ code }) => (isNameRefused(code) ? nameField.current?.select() : undefined),
+    );
   };
 
   return (
@@ -140,7 +128,7 @@ function ForkForm({
             value={name}
             spellCheck={false}
             autoComplete="off"
-            aria-invalid={error?.code === 'name_taken' || error?.code === 'name_invalid'}
+            aria-invalid={isNameRefused(error?.code)}
             onChange={(event) => setName(event.target.value)}
           />
         </div>
@@ -196,6 +184,10 @@ function ForkForm({
       </div>
     </Dialog>
   );
+}
+
+function isNameRefused(code: string | undefined): boolean {
+  return code === 'name_taken' || code === 'name_invalid';
 }
 
 function ParentPick({ parentId, onChange }: { readonly parentId: string; readonly onChange: (id: string) => void }) {

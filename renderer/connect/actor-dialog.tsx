@@ -1,7 +1,6 @@
 import { useRef, useState } from 'react';
 import type { AccessLevel } from '../../shared/api.ts';
-import { errorBody } from '../../shared/errors.ts';
-import type { ErrorBody } from '../../shared/errors.ts';
+import { useAttempt } from '../shell/attempt.ts';
 import { copyText } from '../shell/clipboard.ts';
 import { Button, Segments } from '../shell/controls.tsx';
 import { Dialog, ErrorNote } from '../shell/dialog.tsx';
@@ -15,31 +14,22 @@ export function ActorDialog({ id }: { readonly id: string }) {
   const nameField = useRef<HTMLInputElement>(null);
   const [name, setName] = useState('');
   const [access, setAccess] = useState<AccessLevel>(branch?.access ?? 'schema');
-  const [error, setError] = useState<ErrorBody>();
-  const [busy, setBusy] = useState(false);
+  const { busy, error, attempt } = useAttempt();
   if (branch === undefined) return null;
   const actor = name.trim();
 
   const add = async (): Promise<void> => {
-    if (busy || actor === '') {
-      nameField.current?.focus();
-      return;
-    }
-    setBusy(true);
-    setError(undefined);
-    try {
-      const { uri } = await call('actors.add', { branch: branch.name, actor, access });
-      closeDialog();
-      const copied = await copyText(uri);
-      showToast({
-        tone: 'done',
-        text: copied ? `${actor} can connect: its URI is on your clipboard` : `${actor} can connect`,
-      });
-    } catch (failure) {
-      setBusy(false);
-      setError(errorBody(failure));
-      nameField.current?.select();
-    }
+    const { uri } = await call('actors.add', { branch: branch.name, actor, access });
+    closeDialog();
+    const copied = await copyText(uri);
+    showToast({
+      tone: 'done',
+      text: copied ? `${actor} can connect: its URI is on your clipboard` : `${actor} can connect`,
+    });
+  };
+  const submit = (): void => {
+    if (busy || actor === '') nameField.current?.focus();
+    else void attempt(add, () => nameField.current?.select());
   };
   return (
     <Dialog
@@ -54,7 +44,7 @@ export function ActorDialog({ id }: { readonly id: string }) {
           <Button size="medium" onClick={closeDialog} disabled={busy}>
             Cancel <kbd aria-hidden="true">Esc</kbd>
           </Button>
-          <Button look="primary" size="medium" keys="enter" disabled={busy} onClick={() => void add()}>
+          <Button look="primary" size="medium" keys="enter" disabled={busy} onClick={submit}>
             Add and copy URI
           </Button>
         </>
@@ -65,7 +55,7 @@ export function ActorDialog({ id }: { readonly id: string }) {
         onKeyDown={(event) => {
           if (event.key !== 'Enter') return;
           event.preventDefault();
-          void add();
+          submit();
         }}
       >
         <label htmlFor="actor-name">Name</label>

@@ -1,12 +1,13 @@
-import { useEffect, useRef, useState } from 'react';
+import { useEffect, useState } from 'react';
 import type { ReactNode } from 'react';
 import type { Input } from '../../shared/api.ts';
 import { errorBody } from '../../shared/errors.ts';
 import type { ErrorBody } from '../../shared/errors.ts';
 import { undo } from '../branches/verbs.ts';
 import { idText, pathText } from '../bson/plain.ts';
-import { Button } from '../shell/controls.tsx';
-import { Dialog, ErrorNote } from '../shell/dialog.tsx';
+import { useAttempt } from '../shell/attempt.ts';
+import { ConfirmDialog } from '../shell/confirm-dialog.tsx';
+import { ErrorNote } from '../shell/dialog.tsx';
 import { plural } from '../shell/numbers.ts';
 import { branchById, chooseTab, closeDialog, showToast, useApp } from '../store/app.ts';
 import { call } from '../store/engine.ts';
@@ -104,59 +105,45 @@ function BackDialog({
   readonly done: (applied: number) => string;
   readonly children?: ReactNode;
 }) {
-  const cancel = useRef<HTMLButtonElement>(null);
   const [plan, setPlan] = useState<ReadPlan>();
-  const [error, setError] = useState<ErrorBody>();
-  const [busy, setBusy] = useState(false);
+  const [notMade, setNotMade] = useState<ErrorBody>();
+  const { busy, error: refused, attempt } = useAttempt();
+  const error = notMade ?? refused;
   useEffect(() => {
     let isOpen = true;
     load().then(
       (read) => isOpen && setPlan(read),
-      (failure: unknown) => isOpen && setError(errorBody(failure)),
+      (failure: unknown) => isOpen && setNotMade(errorBody(failure)),
     );
     return () => {
       isOpen = false;
     };
   }, [load]);
   const apply = async (): Promise<void> => {
-    if (plan === undefined || busy) return;
-    setBusy(true);
-    try {
-      const { applied, entry } = await call('plan.apply', { plan: plan.plan });
-      closeDialog();
-      showToast({
-        tone: 'done',
-        text: done(applied),
-        actions: [
-          ...(entry === undefined ? [] : [{ label: 'Undo', run: () => void undo({ entry }) }]),
-          { label: 'View', run: () => chooseTab('history') },
-        ],
-      });
-    } catch (failure) {
-      setBusy(false);
-      setError(errorBody(failure));
-    }
+    if (plan === undefined) return;
+    const { applied, entry } = await call('plan.apply', { plan: plan.plan });
+    closeDialog();
+    showToast({
+      tone: 'done',
+      text: done(applied),
+      actions: [
+        ...(entry === undefined ? [] : [{ label: 'Undo', run: () => void undo({ entry }) }]),
+        { label: 'View', run: () => chooseTab('history') },
+      ],
+    });
   };
   const conflicts = plan?.conflicts ?? 0;
   const isReady = plan !== undefined && plan.items > 0 && conflicts === 0 && error === undefined;
   return (
-    <Dialog
+    <ConfirmDialog
       title={title}
       lead={lead}
       width={560}
-      initialFocus={cancel}
+      verb={isReady ? `${verb}: ${plural(plan.items, 'change')}` : verb}
+      icon="undo"
       busy={busy}
-      foot={
-        <>
-          <span className="push" />
-          <Button size="medium" ref={cancel} onClick={closeDialog} disabled={busy}>
-            Cancel <kbd aria-hidden="true">Esc</kbd>
-          </Button>
-          <Button size="medium" look="danger" icon="undo" disabled={!isReady || busy} onClick={() => void apply()}>
-            {isReady ? `${verb}: ${plural(plan.items, 'change')}` : verb}
-          </Button>
-        </>
-      }
+      ready={isReady}
+      onConfirm={() => void attempt(apply)}
     >
       <div className="dialog-text back-body" aria-busy={plan === undefined && error === undefined}>
         {conflicts > 0 ? (
@@ -169,6 +156,6 @@ function BackDialog({
         {plan === undefined || conflicts > 0 ? null : <BackPlanBody plan={plan} />}
         {error === undefined ? null : <ErrorNote error={error} />}
       </div>
-    </Dialog>
+    </ConfirmDialog>
   );
 }

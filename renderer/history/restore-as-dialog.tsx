@@ -1,6 +1,5 @@
 import { useRef, useState } from 'react';
-import { errorBody } from '../../shared/errors.ts';
-import type { ErrorBody } from '../../shared/errors.ts';
+import { useAttempt } from '../shell/attempt.ts';
 import { copyText } from '../shell/clipboard.ts';
 import { Button } from '../shell/controls.tsx';
 import { Dialog, ErrorNote } from '../shell/dialog.tsx';
@@ -14,28 +13,19 @@ export function RestoreAsDialog({ id, seq }: { readonly id: string; readonly seq
   const from = useApp((app) => branchById(app, id)?.name);
   const field = useRef<HTMLInputElement>(null);
   const [name, setName] = useState(`${from ?? 'branch'}-at-${String(seq)}`);
-  const [error, setError] = useState<ErrorBody>();
-  const [busy, setBusy] = useState(false);
+  const { busy, error, attempt } = useAttempt();
   if (from === undefined) return null;
   const leftOut = error?.details?.['leftOut'] as readonly string[] | undefined;
 
-  const open = async (partial: boolean): Promise<void> => {
-    if (busy) return;
-    setBusy(true);
-    setError(undefined);
-    try {
-      const made = await call('restore.branch', { branch: from, to: { seq }, as: name, partial });
-      closeDialog();
-      chooseBranch(made.branch.id, 'live');
-      showToast({
-        tone: 'done',
-        text: `${name} is ${from} as it was then`,
-        actions: [{ label: 'Copy URI', run: () => void copyText(made.uri) }],
-      });
-    } catch (failure) {
-      setBusy(false);
-      setError(errorBody(failure));
-    }
+  const open = async (): Promise<void> => {
+    const made = await call('restore.branch', { branch: from, to: { seq }, as: name, partial: leftOut !== undefined });
+    closeDialog();
+    chooseBranch(made.branch.id, 'live');
+    showToast({
+      tone: 'done',
+      text: `${name} is ${from} as it was then`,
+      actions: [{ label: 'Copy URI', run: () => void copyText(made.uri) }],
+    });
   };
   return (
     <Dialog
@@ -50,13 +40,7 @@ export function RestoreAsDialog({ id, seq }: { readonly id: string; readonly seq
           <Button size="medium" onClick={closeDialog} disabled={busy}>
             Cancel <kbd aria-hidden="true">Esc</kbd>
           </Button>
-          <Button
-            size="medium"
-            look="primary"
-            icon="fork"
-            disabled={busy}
-            onClick={() => void open(leftOut !== undefined)}
-          >
+          <Button size="medium" look="primary" icon="fork" disabled={busy} onClick={() => void attempt(open)}>
             {leftOut === undefined ? 'Open' : 'Open without these'}
           </Button>
         </>
@@ -66,7 +50,7 @@ export function RestoreAsDialog({ id, seq }: { readonly id: string; readonly seq
         className="dialog-text back-body"
         onSubmit={(event) => {
           event.preventDefault();
-          void open(leftOut !== undefined);
+          void attempt(open);
         }}
       >
         <label className="back-name">

@@ -1,8 +1,8 @@
-import { useRef, useState } from 'react';
-import { errorBody } from '../../shared/errors.ts';
-import type { ErrorBody } from '../../shared/errors.ts';
+import { useState } from 'react';
+import { useAttempt } from '../shell/attempt.ts';
+import { ConfirmDialog } from '../shell/confirm-dialog.tsx';
 import { Button } from '../shell/controls.tsx';
-import { Dialog, ErrorNote } from '../shell/dialog.tsx';
+import { ErrorNote } from '../shell/dialog.tsx';
 import { count, plural } from '../shell/numbers.ts';
 import { chooseBranch, closeDialog, hasEnded, mainBranch, showToast, useApp } from '../store/app.ts';
 import { call } from '../store/engine.ts';
@@ -12,51 +12,34 @@ import { endTour, startTour } from './tour.ts';
 /** Says in numbers what goes. Cancel is the default. */
 export function ResetDemoDialog() {
   const branches = useApp((app) => app.branches);
-  const cancel = useRef<HTMLButtonElement>(null);
   const [job] = useState(() => `reset-demo-${String(Date.now())}`);
   const progress = useApp((app) => app.progress[job]);
-  const [busy, setBusy] = useState(false);
-  const [error, setError] = useState<ErrorBody>();
+  const { busy, error, attempt } = useAttempt();
   const sandboxes = branches.filter((branch) => branch.parent !== undefined && !hasEnded(branch));
   const changes = sandboxes.reduce((sum, { ahead }) => sum + ahead, 0);
 
   const reset = async (again: boolean): Promise<void> => {
-    setBusy(true);
-    setError(undefined);
-    try {
-      endTour();
-      const { documents } = await withProgress(job, () => call('demo.reset', { job }));
-      closeDialog();
-      const main = mainBranch(useApp.getState().branches);
-      if (main !== undefined) chooseBranch(main.id, 'live');
-      void refreshWhenCounted();
-      showToast({ tone: 'done', text: `The demo is as it was: ${count(documents)} documents in main` });
-      if (again) startTour();
-    } catch (failure) {
-      setBusy(false);
-      setError(errorBody(failure));
-    }
+    endTour();
+    const { documents } = await withProgress(job, () => call('demo.reset', { job }));
+    closeDialog();
+    const main = mainBranch(useApp.getState().branches);
+    if (main !== undefined) chooseBranch(main.id, 'live');
+    void refreshWhenCounted();
+    showToast({ tone: 'done', text: `The demo is as it was: ${count(documents)} documents in main` });
+    if (again) startTour();
   };
   return (
-    <Dialog
+    <ConfirmDialog
       title="Reset the demo?"
       lead="main gets the sample shop as it was at the start."
-      width={480}
-      initialFocus={cancel}
+      verb={busy ? 'Resetting' : 'Reset'}
+      icon="undo"
       busy={busy}
-      foot={
-        <>
-          <Button size="medium" look="bare" disabled={busy} onClick={() => void reset(true)}>
-            Reset and tour again
-          </Button>
-          <span className="push" />
-          <Button size="medium" ref={cancel} onClick={closeDialog} disabled={busy}>
-            Cancel <kbd aria-hidden="true">Esc</kbd>
-          </Button>
-          <Button size="medium" look="danger" icon="undo" disabled={busy} onClick={() => void reset(false)}>
-            {busy ? 'Resetting' : 'Reset'}
-          </Button>
-        </>
+      onConfirm={() => void attempt(() => reset(false))}
+      other={
+        <Button size="medium" look="bare" disabled={busy} onClick={() => void attempt(() => reset(true))}>
+          Reset and tour again
+        </Button>
       }
     >
       <div className="dialog-text">
@@ -74,6 +57,6 @@ export function ResetDemoDialog() {
         ) : null}
         {error === undefined ? null : <ErrorNote error={error} />}
       </div>
-    </Dialog>
+    </ConfirmDialog>
   );
 }
