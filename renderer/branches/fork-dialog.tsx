@@ -1,6 +1,6 @@
 import { useEffect, useMemo, useRef, useState } from 'react';
 import type { AccessLevel, BranchRow, Output } from '../../shared/api.ts';
-import { accessHints, accessNames } from '../connect/access.ts';
+import { AccessChoice } from '../connect/access-choice.tsx';
 import { lifeOf, lives } from '../settings/choices.ts';
 import type { Life } from '../settings/choices.ts';
 import { useDefaultLife } from '../settings/default-life.ts';
@@ -58,6 +58,7 @@ function ForkForm({
   const [actor, setActor] = useState(() => localStorage.getItem(actorKey) ?? 'agent');
   const { busy, error, attempt } = useAttempt();
   const parent = useApp((app) => branchById(app, parentId));
+
   const fork = async (endTransactions: boolean): Promise<void> => {
     if (parent === undefined) return;
     await attempt(
@@ -151,15 +152,7 @@ function ForkForm({
           ]}
         />
         <p className="hint">{lifeHint(ttlMs)}</p>
-        <span className="lab">Access</span>
-        <Segments
-          large
-          label="Access"
-          value={access}
-          onChange={setAccess}
-          choices={(['schema', 'readWrite', 'read'] as const).map((value) => ({ value, label: accessNames[value] }))}
-        />
-        <p className="hint">{accessHints[access]}</p>
+        <AccessChoice value={access} onChange={setAccess} />
         <label htmlFor="fork-actor">First actor</label>
         <div className="field field-ink">
           {actor.trim() === '' ? null : <Actor name={actor} small />}

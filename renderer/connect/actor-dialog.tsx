@@ -2,11 +2,11 @@ import { useRef, useState } from 'react';
 import type { AccessLevel } from '../../shared/api.ts';
 import { useAttempt } from '../shell/attempt.ts';
 import { copyText } from '../shell/clipboard.ts';
-import { Button, Segments } from '../shell/controls.tsx';
+import { Button } from '../shell/controls.tsx';
 import { Dialog, ErrorNote } from '../shell/dialog.tsx';
 import { branchById, closeDialog, showToast, useApp } from '../store/app.ts';
 import { call } from '../store/engine.ts';
-import { accessHints, accessNames } from './access.ts';
+import { AccessChoice } from './access-choice.tsx';
 
 /** A credential of its own for one more program; ends on its copied URI. */
 export function ActorDialog({ id }: { readonly id: string }) {
@@ -71,15 +71,7 @@ export function ActorDialog({ id }: { readonly id: string }) {
             onChange={(event) => setName(event.target.value)}
           />
         </div>
-        <span className="lab">Access</span>
-        <Segments
-          large
-          label="Access"
-          value={access}
-          onChange={setAccess}
-          choices={(['schema', 'readWrite', 'read'] as const).map((value) => ({ value, label: accessNames[value] }))}
-        />
-        <p className="hint">{accessHints[access]}</p>
+        <AccessChoice value={access} onChange={setAccess} />
         {error === undefined ? null : (
           <div className="form-wide">
             <ErrorNote error={error} />

@@ -9,7 +9,7 @@ import { count } from '../shell/numbers.ts';
 import { age, useNow } from '../shell/time.ts';
 import { openDialog, showToast } from '../store/app.ts';
 import { call, isConnectionLoss } from '../store/engine.ts';
-import { accessNames } from './access.ts';
+import { accessLevels, accessNames } from './access.ts';
 
 const refreshMs = 3_000;
 
@@ -128,11 +128,7 @@ function Row({
         <Pick
           label={`Access of ${actor}`}
           value={access}
-          items={(['schema', 'readWrite', 'read'] as const).map((value) => ({
-            value,
-            text: accessNames[value],
-            label: accessNames[value],
-          }))}
+          items={accessLevels.map((value) => ({ value, text: accessNames[value], label: accessNames[value] }))}
           onChange={(next) => void setAccess(next as AccessLevel)}
         />
       </td>

@@ -1,7 +1,9 @@
 import type { Output } from '../../shared/api.ts';
 import { collectionName } from '../bson/plain.ts';
+import { CountCells, CountHeads } from '../shell/count-table.tsx';
+import type { CountRow } from '../shell/count-table.tsx';
 import { Icon } from '../shell/icons.tsx';
-import { count, plural } from '../shell/numbers.ts';
+import { plural } from '../shell/numbers.ts';
 import { call } from '../store/engine.ts';
 
 /** A plan that goes back, with the first of its items. */
@@ -17,15 +19,9 @@ export async function readPlan(made: Promise<Output<'log.undoPlan'>>): Promise<R
   return { ...plan, read: items };
 }
 
-interface Row {
-  added: number;
-  modified: number;
-  removed: number;
-}
-
 /** What a plan will do, by collection, and what it leaves as it is. */
 export function BackPlanBody({ plan }: { readonly plan: ReadPlan }) {
-  const rows = new Map<string, Row>();
+  const rows = new Map<string, CountRow>();
   const schema = plan.read.filter((item) => item.id === undefined);
   for (const item of plan.read) {
     if (item.id === undefined) continue;
@@ -58,27 +54,18 @@ export function CountTable({
   rows,
 }: {
   readonly head: string;
-  readonly rows: readonly (Row & { readonly name: string })[];
+  readonly rows: readonly (CountRow & { readonly name: string })[];
 }) {
   return (
     <table className="ptable">
-      <thead>
-        <tr>
-          <th scope="col">{head}</th>
-          <th scope="col">added</th>
-          <th scope="col">changed</th>
-          <th scope="col">removed</th>
-        </tr>
-      </thead>
+      <CountHeads first={head} />
       <tbody>
-        {rows.map(({ name, added, modified, removed }) => (
+        {rows.map(({ name, ...row }) => (
           <tr key={name}>
             <th scope="row" className="mono cut">
               {name}
             </th>
-            <td className={added > 0 ? 'c-add' : 'quiet'}>{added > 0 ? `+${count(added)}` : '0'}</td>
-            <td className={modified > 0 ? 'c-mod' : 'quiet'}>{modified > 0 ? `~${count(modified)}` : '0'}</td>
-            <td className={removed > 0 ? 'c-rem' : 'quiet'}>{removed > 0 ? `−${count(removed)}` : '0'}</td>
+            <CountCells row={row} />
           </tr>
         ))}
       </tbody>

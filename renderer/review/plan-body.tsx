@@ -2,6 +2,8 @@ import type { BranchRow } from '../../shared/api.ts';
 import { collectionName, idText } from '../bson/plain.ts';
 import { Code } from '../shell/code.tsx';
 import { CopyButton } from '../shell/controls.tsx';
+import { CountCells, CountHeads } from '../shell/count-table.tsx';
+import type { CountRow } from '../shell/count-table.tsx';
 import { Icon } from '../shell/icons.tsx';
 import { count, plural } from '../shell/numbers.ts';
 import type { AdoptPlan } from './adopt.ts';
@@ -53,18 +55,12 @@ export function PlanBody({ plan, branch }: { readonly plan: AdoptPlan | undefine
   );
 }
 
-interface Row {
-  added: number;
-  changed: number;
-  removed: number;
-}
-
 function ItemTable({ plan }: { readonly plan: AdoptPlan }) {
-  const rows = new Map<string, Row>();
-  const sum: Row = { added: 0, changed: 0, removed: 0 };
+  const rows = new Map<string, CountRow>();
+  const sum: CountRow = { added: 0, modified: 0, removed: 0 };
   for (const item of plan.read) {
     const name = item.id === undefined ? 'Schema' : item.ns;
-    const row = rows.get(name) ?? { added: 0, changed: 0, removed: 0 };
+    const row = rows.get(name) ?? { added: 0, modified: 0, removed: 0 };
     const column = columnOf(item.action);
     row[column] += 1;
     sum[column] += 1;
@@ -73,26 +69,19 @@ function ItemTable({ plan }: { readonly plan: AdoptPlan }) {
   const more = plan.items - plan.read.length;
   return (
     <table className="ptable">
-      <thead>
-        <tr>
-          <th scope="col">Collection</th>
-          <th scope="col">added</th>
-          <th scope="col">changed</th>
-          <th scope="col">removed</th>
-        </tr>
-      </thead>
+      <CountHeads first="Collection" />
       <tbody>
         {[...rows].map(([name, row]) => (
           <tr key={name}>
             <th scope="row" className={name === 'Schema' ? '' : 'mono'}>
               {name === 'Schema' ? name : collectionName(name)}
             </th>
-            <Cells row={row} />
+            <CountCells row={row} />
           </tr>
         ))}
         <tr className="sum">
           <th scope="row">{plural(plan.items, 'change')}</th>
-          <Cells row={sum} />
+          <CountCells row={sum} />
         </tr>
         {more > 0 ? (
           <tr>
@@ -104,19 +93,9 @@ function ItemTable({ plan }: { readonly plan: AdoptPlan }) {
   );
 }
 
-function Cells({ row }: { readonly row: Row }) {
-  return (
-    <>
-      <td className={row.added > 0 ? 'c-add' : 'quiet'}>{row.added > 0 ? `+${count(row.added)}` : '0'}</td>
-      <td className={row.changed > 0 ? 'c-mod' : 'quiet'}>{row.changed > 0 ? `~${count(row.changed)}` : '0'}</td>
-      <td className={row.removed > 0 ? 'c-rem' : 'quiet'}>{row.removed > 0 ? `−${count(row.removed)}` : '0'}</td>
-    </>
-  );
-}
-
-function columnOf(action: string): keyof Row {
+function columnOf(action: string): keyof CountRow {
   if (/^(insert|create|the new)\b/i.test(action)) return 'added';
-  return /^(delete|drop|the dropped)\b/i.test(action) ? 'removed' : 'changed';
+  return /^(delete|drop|the dropped)\b/i.test(action) ? 'removed' : 'modified';
 }
 
 function LeftBehind({ plan, branch }: { readonly plan: AdoptPlan; readonly branch: BranchRow }) {
