@@ -18,6 +18,21 @@ export async function askEngine<T>(data: string, ask: (client: Client) => Promis
   }
 }
 
+/** The number of the branch's last change, once everything written so far is in its history. */
+export function lastOf(data: string, branch: string): Promise<number> {
+  return askEngine(data, async (client) => {
+    for (;;) {
+      const page = await client.call('changes.page', {
+        branch,
+        after: Number.MAX_SAFE_INTEGER,
+        limit: 1,
+        settle: true,
+      });
+      if (page.complete) return page.last;
+    }
+  });
+}
+
 /** Ends the engine as a crash would, and waits until it is gone. */
 export async function killEngine(data: string): Promise<void> {
   const pointer = await readPointer(data);

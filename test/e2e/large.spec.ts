@@ -1,12 +1,7 @@
 import { expect } from '@playwright/test';
-import { MongoClient, type Collection } from 'mongodb';
 import { test, type App } from './app.ts';
-import { askEngine, killEngine } from './engine.ts';
-
-interface Item {
-  readonly _id: number;
-  readonly n: number;
-}
+import { killEngine, lastOf } from './engine.ts';
+import { withItems } from './items.ts';
 
 test('EL-05: 20,000 touched documents open and scroll in a bounded window', async ({ app }) => {
   test.setTimeout(240_000);
@@ -69,28 +64,4 @@ async function touch({ cli, data }: App, documents: number): Promise<string> {
   await withItems(uri, (items) => items.updateMany({}, { $set: { n: 1 } }).then(() => undefined));
   await lastOf(data, 'agent');
   return mainUri;
-}
-
-/** The number of the branch's last change, once everything written so far is in its history. */
-function lastOf(data: string, branch: string): Promise<number> {
-  return askEngine(data, async (client) => {
-    for (;;) {
-      const page = await client.call('changes.page', {
-        branch,
-        after: Number.MAX_SAFE_INTEGER,
-        limit: 1,
-        settle: true,
-      });
-      if (page.complete) return page.last;
-    }
-  });
-}
-
-async function withItems(uri: string, work: (items: Collection<Item>) => Promise<void>): Promise<void> {
-  const client = new MongoClient(uri);
-  try {
-    await work(client.db('shop').collection<Item>('items'));
-  } finally {
-    await client.close();
-  }
 }

@@ -1,12 +1,7 @@
 import { expect } from '@playwright/test';
-import { MongoClient, type Collection } from 'mongodb';
 import { test } from './app.ts';
-import { askEngine, killEngine } from './engine.ts';
-
-interface Item {
-  readonly _id: number;
-  readonly n: number;
-}
+import { killEngine, lastOf } from './engine.ts';
+import { withItems } from './items.ts';
 
 test('the engine killed during a feed: the window says so, and no write is lost', async ({ app }) => {
   const { page, cli, data } = app;
@@ -45,27 +40,3 @@ test('the engine killed during a feed: the window says so, and no write is lost'
     ).toBeVisible();
   });
 });
-
-/** The number of the branch's last change, once everything written so far is in its history. */
-function lastOf(data: string, branch: string): Promise<number> {
-  return askEngine(data, async (client) => {
-    for (;;) {
-      const page = await client.call('changes.page', {
-        branch,
-        after: Number.MAX_SAFE_INTEGER,
-        limit: 1,
-        settle: true,
-      });
-      if (page.complete) return page.last;
-    }
-  });
-}
-
-async function withItems(uri: string, work: (items: Collection<Item>) => Promise<void>): Promise<void> {
-  const client = new MongoClient(uri);
-  try {
-    await work(client.db('shop').collection<Item>('items'));
-  } finally {
-    await client.close();
-  }
-}
