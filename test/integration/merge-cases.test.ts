@@ -2,7 +2,8 @@ import { Int32, Long, type Document } from 'mongodb';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { bson, ejson, id } from '../harness/bson.ts';
 import { TestYard } from '../harness/in-process.ts';
-import { contents, documentOf, insertExactly } from '../harness/round.ts';
+import { contents, documentOf } from '../harness/round.ts';
+import { collectionSides, type CollectionSides } from '../harness/sides.ts';
 
 let yard: TestYard;
 beforeAll(async () => {
@@ -12,19 +13,7 @@ afterAll(() => yard.close());
 
 const int = (value: number) => ({ $numberInt: String(value) });
 
-/** A collection of main with these documents, forked, and both sides of it. */
-async function sides(name: string, documents: readonly Document[]) {
-  const ns = `merge.${name}`;
-  const client = await yard.client('main');
-  await insertExactly(client, ns, documents);
-  await yard.fork(name, { ttlMs: null });
-  return {
-    ns,
-    client,
-    main: client.db('merge').collection<Document>(name),
-    sandbox: (await yard.client(name)).db('merge').collection<Document>(name),
-  };
-}
+const sides = (name: string, documents: readonly Document[]) => collectionSides(yard, `merge.${name}`, documents);
 const one = (key: unknown) => ({ _id: key as never });
 
 it('MG-01: a plan is refused when main edits one of its documents by hand, names which, and writes nothing', async () => {
@@ -66,7 +55,7 @@ it.each([
   expect(await yard.refusal('plan.apply', { plan })).toMatchObject({ code: 'plan_stale' });
   expect(await contents(client, ns)).toEqual(before);
 });
-type Mutable = Awaited<ReturnType<typeof sides>>['main'];
+type Mutable = CollectionSides['main'];
 
 it('MG-03: deleted on one side and edited on the other is a conflict either way, with both versions to see and to take', async () => {
   const { ns, client, main, sandbox } = await sides(

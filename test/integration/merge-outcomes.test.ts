@@ -4,7 +4,8 @@ import { parseEjson } from '../../shared/bson/ejson.ts';
 import { toBase64 } from '../../shared/bson/value.ts';
 import { bson, ejson, id } from '../harness/bson.ts';
 import { TestYard } from '../harness/in-process.ts';
-import { contents, documentOf, insertExactly } from '../harness/round.ts';
+import { contents, documentOf } from '../harness/round.ts';
+import { collectionSides } from '../harness/sides.ts';
 
 let yard: TestYard;
 beforeAll(async () => {
@@ -15,18 +16,7 @@ afterAll(() => yard.close());
 const one = (key: unknown) => ({ _id: key as never });
 const value = (json: string) => ({ value: toBase64(parseEjson(json)) });
 
-async function sides(name: string, documents: readonly Document[]) {
-  const ns = `outcome.${name}`;
-  const client = await yard.client('main');
-  await insertExactly(client, ns, documents);
-  await yard.fork(name, { ttlMs: null });
-  return {
-    ns,
-    client,
-    main: client.db('outcome').collection<Document>(name),
-    sandbox: (await yard.client(name)).db('outcome').collection<Document>(name),
-  };
-}
+const sides = (name: string, documents: readonly Document[]) => collectionSides(yard, `outcome.${name}`, documents);
 
 /** `path class` of each field of one document. */
 function classes(diff: Awaited<ReturnType<typeof yard.call<'diff.get'>>>, key: string): string[] {

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { ejson, id } from '../harness/bson.ts';
 import { TestYard } from '../harness/in-process.ts';
 import { contents, insertExactly } from '../harness/round.ts';
+import { databaseSides, type DatabaseSides } from '../harness/sides.ts';
 
 let yard: TestYard;
 beforeAll(async () => {
@@ -12,13 +13,7 @@ afterAll(() => yard.close());
 
 const one = (key: unknown) => ({ _id: key as never });
 
-/** A database of main, made by `prepare`, and its fork's. */
-async function sides(name: string, prepare: (db: Db) => Promise<unknown>): Promise<{ main: Db; sandbox: Db }> {
-  const main = (await yard.client('main')).db(name);
-  await prepare(main);
-  await yard.fork(name, { ttlMs: null });
-  return { main, sandbox: (await yard.client(name)).db(name) };
-}
+const sides = (name: string, prepare: (db: Db) => Promise<unknown>) => databaseSides(yard, name, prepare);
 
 /** All that a database is: documents by the server's own hash, collections with options and UUIDs, indexes. */
 async function stateOf(db: Db): Promise<Document> {
@@ -51,7 +46,7 @@ const schemaRows = async (branch: string) =>
   );
 
 /** Adopts everything: main is like the sandbox; undoes it: main is as it was; and once more both ways. */
-async function thereAndBack(branch: string, { main, sandbox }: { main: Db; sandbox: Db }): Promise<void> {
+async function thereAndBack(branch: string, { main, sandbox }: DatabaseSides): Promise<void> {
   const [before, wanted] = [await stateOf(main), await stateOf(sandbox)];
   const shown = await schemaRows(branch);
   const adopted = await yard.call('plan.adopt', { branch });

@@ -3,6 +3,7 @@ import type { Db, Document } from 'mongodb';
 import { id } from '../harness/bson.ts';
 import { TestYard } from '../harness/in-process.ts';
 import { contents } from '../harness/round.ts';
+import { databaseSides } from '../harness/sides.ts';
 
 let yard: TestYard;
 beforeAll(async () => {
@@ -14,13 +15,7 @@ const one = (key: unknown) => ({ _id: key as never });
 const catalogOf = (db: Db) => db.listCollections({}, { nameOnly: false }).toArray();
 const hashOf = async (db: Db) => (await db.command({ dbHash: 1 }))['collections'] as Document;
 
-/** A database of main, made by `prepare`, and its fork's. */
-async function sides(name: string, prepare: (db: Db) => Promise<unknown>): Promise<{ main: Db; sandbox: Db }> {
-  const main = (await yard.client('main')).db(name);
-  await prepare(main);
-  await yard.fork(name, { ttlMs: null });
-  return { main, sandbox: (await yard.client(name)).db(name) };
-}
+const sides = (name: string, prepare: (db: Db) => Promise<unknown>) => databaseSides(yard, name, prepare);
 const diff = (branch: string) => yard.call('diff.get', { branch });
 
 it('documents of a capped collection are told and not carried over; the rest is', async () => {

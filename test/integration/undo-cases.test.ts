@@ -2,7 +2,8 @@ import { Int32, type Document } from 'mongodb';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { ejson, id } from '../harness/bson.ts';
 import { TestYard } from '../harness/in-process.ts';
-import { contents, documentOf, insertExactly } from '../harness/round.ts';
+import { contents, documentOf } from '../harness/round.ts';
+import { collectionSides } from '../harness/sides.ts';
 
 let yard: TestYard;
 beforeAll(async () => {
@@ -12,18 +13,7 @@ afterAll(() => yard.close());
 
 const one = (key: unknown) => ({ _id: key as never });
 
-async function sides(name: string, documents: readonly Document[]) {
-  const ns = `undo.${name}`;
-  const client = await yard.client('main');
-  await insertExactly(client, ns, documents);
-  await yard.fork(name, { ttlMs: null });
-  return {
-    ns,
-    client,
-    main: client.db('undo').collection<Document>(name),
-    sandbox: (await yard.client(name)).db('undo').collection<Document>(name),
-  };
-}
+const sides = (name: string, documents: readonly Document[]) => collectionSides(yard, `undo.${name}`, documents);
 
 it('MG-14: taking back an adoption puts back its field and keeps what was changed in another one since', async () => {
   const { ns, main, sandbox } = await sides('kept', [
