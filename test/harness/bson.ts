@@ -12,6 +12,11 @@ export function id(text: string): string {
   return toBase64(parseId(text));
 }
 
+/** The document with this `_id`, of whatever type: a filter, or how a document begins. Past the driver's types. */
+export function one(id: unknown): { _id: never } {
+  return { _id: id as never };
+}
+
 /** A document as the API carries it. */
 export function bson(document: Document): string {
   return toBase64(documentValue(BSON.serialize(document, { ignoreUndefined: false })));

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { shellText } from '../../shared/bson/ejson.ts';
 import { fromBase64, Type, typeName } from '../../shared/bson/value.ts';
 import { buildDocument, rawElement } from '../../shared/bson/walk.ts';
-import { ejson } from '../harness/bson.ts';
+import { ejson, one } from '../harness/bson.ts';
 import { TestYard } from '../harness/in-process.ts';
 import { allChanges, contents, fieldRows, insertExactly, round } from '../harness/round.ts';
 
@@ -13,7 +13,6 @@ beforeAll(async () => {
 });
 afterAll(() => yard.close());
 
-const one = (id: unknown) => ({ _id: id as never });
 const typesOf = (values: readonly (string | undefined)[]) =>
   values.map((value) => (value === undefined ? 'missing' : typeName(fromBase64(value))));
 const undefinedValue = new Uint8Array([Type.Undefined]);

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import type { Change } from '../../shared/api.ts';
 import { engineCredentials } from '../../electron/engine/branches/secret.ts';
 import { connectTo } from '../../electron/engine/mongod/replica.ts';
-import { ejson } from '../harness/bson.ts';
+import { ejson, one } from '../harness/bson.ts';
 import { TestYard } from '../harness/in-process.ts';
 import { serversIn } from '../harness/killable.ts';
 import { allChanges, contents, insertExactly } from '../harness/round.ts';
@@ -16,7 +16,6 @@ beforeAll(async () => {
 });
 afterAll(() => yard.close());
 
-const one = (id: unknown) => ({ _id: id as never });
 const int = (value: number) => ({ $numberInt: String(value) });
 
 /** `[op, before, after]` of document changes, images as Extended JSON. */

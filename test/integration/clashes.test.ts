@@ -1,7 +1,7 @@
 import { Int32, type Document, type MongoClient } from 'mongodb';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Target } from '../../shared/api.ts';
-import { id } from '../harness/bson.ts';
+import { id, one } from '../harness/bson.ts';
 import { TestYard } from '../harness/in-process.ts';
 import { contents, insertExactly } from '../harness/round.ts';
 
@@ -60,7 +60,6 @@ beforeAll(async () => {
 });
 afterAll(() => yard.close());
 
-const one = (key: unknown) => ({ _id: key as never });
 const main = (name: string) => client.db('clash').collection<Document>(name);
 const branch = (name: string) => sandbox.db('clash').collection<Document>(name);
 const put = (collection: ReturnType<typeof main>, ...documents: Document[]) =>

@@ -10,7 +10,7 @@ import { resolveMongod } from '../../electron/engine/mongod/binary/resolve.ts';
 import { isAlive } from '../../electron/engine/mongod/identity.ts';
 import { connectTo, lastWriteTime } from '../../electron/engine/mongod/replica.ts';
 import { serverFolder, startServer } from '../../electron/engine/mongod/server.ts';
-import { ejson } from '../harness/bson.ts';
+import { ejson, one } from '../harness/bson.ts';
 import { KillableYard, otherProgram, serversIn } from '../harness/killable.ts';
 import { contents, insertExactly } from '../harness/round.ts';
 
@@ -19,8 +19,6 @@ beforeAll(async () => {
   yard = await KillableYard.open();
 });
 afterAll(() => yard.close());
-
-const one = (id: unknown) => ({ _id: id as never });
 
 async function wholeHistory(branch: string) {
   const { changes, complete } = await yard.call('changes.page', { branch, settle: true, limit: 5_000 });

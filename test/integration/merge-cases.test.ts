@@ -1,6 +1,6 @@
 import { Int32, Long, type Document } from 'mongodb';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { bson, ejson, id } from '../harness/bson.ts';
+import { bson, ejson, id, one } from '../harness/bson.ts';
 import { TestYard } from '../harness/in-process.ts';
 import { contents, documentOf } from '../harness/round.ts';
 import { collectionSides, type CollectionSides } from '../harness/sides.ts';
@@ -14,7 +14,6 @@ afterAll(() => yard.close());
 const int = (value: number) => ({ $numberInt: String(value) });
 
 const sides = (name: string, documents: readonly Document[]) => collectionSides(yard, `merge.${name}`, documents);
-const one = (key: unknown) => ({ _id: key as never });
 
 it('MG-01: a plan is refused when main edits one of its documents by hand, names which, and writes nothing', async () => {
   const { ns, client, main, sandbox } = await sides(

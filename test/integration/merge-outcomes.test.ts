@@ -2,7 +2,7 @@ import { Double, Int32, Long, type Document } from 'mongodb';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { parseEjson } from '../../shared/bson/ejson.ts';
 import { toBase64 } from '../../shared/bson/value.ts';
-import { bson, ejson, id } from '../harness/bson.ts';
+import { bson, ejson, id, one } from '../harness/bson.ts';
 import { TestYard } from '../harness/in-process.ts';
 import { contents, documentOf } from '../harness/round.ts';
 import { collectionSides } from '../harness/sides.ts';
@@ -13,7 +13,6 @@ beforeAll(async () => {
 });
 afterAll(() => yard.close());
 
-const one = (key: unknown) => ({ _id: key as never });
 const value = (json: string) => ({ value: toBase64(parseEjson(json)) });
 
 const sides = (name: string, documents: readonly Document[]) => collectionSides(yard, `outcome.${name}`, documents);

@@ -1,6 +1,6 @@
 import { Double, Int32, Long, ObjectId, type Document } from 'mongodb';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { ejson } from '../harness/bson.ts';
+import { ejson, one } from '../harness/bson.ts';
 import { TestYard } from '../harness/in-process.ts';
 import { allChanges, contents, fieldRows, insertExactly, round, split } from '../harness/round.ts';
 
@@ -10,7 +10,6 @@ beforeAll(async () => {
 });
 afterAll(() => yard.close());
 
-const one = (id: unknown) => ({ _id: id as never });
 const collection = async (branch: string, ns: string) => {
   const [db, name] = split(ns);
   return (await yard.client(branch)).db(db).collection<Document>(name);

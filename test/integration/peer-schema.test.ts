@@ -4,7 +4,7 @@ import type { Output } from '../../shared/api.ts';
 import { engineCredentials } from '../../electron/engine/branches/secret.ts';
 import { listCatalog } from '../../electron/engine/mongod/catalog.ts';
 import { connectTo } from '../../electron/engine/mongod/replica.ts';
-import { ejson } from '../harness/bson.ts';
+import { ejson, one } from '../harness/bson.ts';
 import { TestYard } from '../harness/in-process.ts';
 import { allChanges, contents, insertExactly } from '../harness/round.ts';
 
@@ -14,7 +14,6 @@ beforeAll(async () => {
 });
 afterAll(() => yard.close());
 
-const one = (id: unknown) => ({ _id: id as never });
 const schemaRows = (diff: Output<'diff.get'>) =>
   diff.schema.map(({ type, kind, ns, name, documents }) => [type, kind, ns, name, documents]);
 

@@ -3,6 +3,7 @@ import { readFile, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Double, Int32, Long, type MongoClient } from 'mongodb';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { one } from '../harness/bson.ts';
 import { TestYard } from '../harness/in-process.ts';
 import { serversIn } from '../harness/killable.ts';
 import { contents, insertExactly } from '../harness/round.ts';
@@ -23,7 +24,6 @@ afterAll(() => yard.close());
 
 const hashOf = async (branch: string) => (await yard.call('branches.hash', { branch })).hash;
 const parts = (client: MongoClient) => client.db('kit').collection('parts');
-const one = (_id: number) => ({ _id: _id as never });
 
 /** Every file below a folder with its bytes' hash. */
 async function files(folder: string): Promise<Map<string, string>> {

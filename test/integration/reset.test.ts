@@ -1,5 +1,6 @@
 import type { MongoClient } from 'mongodb';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { one } from '../harness/bson.ts';
 import { TestYard } from '../harness/in-process.ts';
 import { serversIn } from '../harness/killable.ts';
 import { allChanges, contents } from '../harness/round.ts';
@@ -15,7 +16,6 @@ afterAll(() => yard.close());
 
 const ns = 'shop.products';
 const products = (client: MongoClient) => client.db('shop').collection('products');
-const one = (_id: string) => ({ _id: _id as never });
 
 /** What a branch holds, asked over a connection of its own: after a reset the old ones come back by themselves, later. */
 async function held(branch: string): Promise<Map<string, string>> {

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Double, Int32, type Document } from 'mongodb';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { ejson, id } from '../harness/bson.ts';
+import { ejson, id, one } from '../harness/bson.ts';
 import { TestYard } from '../harness/in-process.ts';
 import { seeded, wholeDatabase, writeAtRandom } from '../harness/back-workload.ts';
 import { contents, insertExactly } from '../harness/round.ts';
@@ -19,7 +19,6 @@ afterAll(() => yard.close());
 const seed = (): Document[] => [1, 2, 3, 4].map((n) => ({ _id: `p${n}`, price: new Int32(n * 10), a: 1, b: 1 }));
 const products = async (branch: string, actor?: string) =>
   (await yard.client(branch, actor)).db('shop').collection<Document>('products');
-const one = (key: string) => ({ _id: key as never });
 const state = async (branch: string) => contents(await yard.client(branch), 'shop.products');
 async function lastSeq(branch: string): Promise<number> {
   return (await yard.call('changes.page', { branch, settle: true })).last;

@@ -1,6 +1,6 @@
 import { Double, Int32, Timestamp, type CollectionInfo, type Db, type Document } from 'mongodb';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { ejson, id } from '../harness/bson.ts';
+import { ejson, id, one } from '../harness/bson.ts';
 import { TestYard } from '../harness/in-process.ts';
 import { contents, insertExactly } from '../harness/round.ts';
 import { databaseSides, type DatabaseSides } from '../harness/sides.ts';
@@ -10,8 +10,6 @@ beforeAll(async () => {
   yard = await TestYard.open();
 });
 afterAll(() => yard.close());
-
-const one = (key: unknown) => ({ _id: key as never });
 
 const sides = (name: string, prepare: (db: Db) => Promise<unknown>) => databaseSides(yard, name, prepare);
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Db, Document } from 'mongodb';
-import { id } from '../harness/bson.ts';
+import { id, one } from '../harness/bson.ts';
 import { TestYard } from '../harness/in-process.ts';
 import { contents } from '../harness/round.ts';
 import { databaseSides } from '../harness/sides.ts';
@@ -11,7 +11,6 @@ beforeAll(async () => {
 });
 afterAll(() => yard.close());
 
-const one = (key: unknown) => ({ _id: key as never });
 const catalogOf = (db: Db) => db.listCollections({}, { nameOnly: false }).toArray();
 const hashOf = async (db: Db) => (await db.command({ dbHash: 1 }))['collections'] as Document;
 

@@ -16,7 +16,7 @@ import {
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { Type } from '../../shared/bson/value.ts';
 import { buildArray, buildDocument, rawElement } from '../../shared/bson/walk.ts';
-import { ejson, id } from '../harness/bson.ts';
+import { ejson, id, one } from '../harness/bson.ts';
 import { TestYard } from '../harness/in-process.ts';
 import { contents, documentOf, fieldRows, insertExactly } from '../harness/round.ts';
 
@@ -27,7 +27,6 @@ let sandbox: MongoClient;
 const int = (value: number) => new Uint8Array([Type.Int32, value, 0, 0, 0]);
 const text = (...bytes: number[]) => new Uint8Array([Type.String, bytes.length + 1, 0, 0, 0, ...bytes, 0]);
 const zero = () => new Timestamp({ t: 0, i: 0 });
-const one = (key: unknown) => ({ _id: key as never });
 const keys: readonly unknown[] = [
   null,
   NaN,

@@ -1,6 +1,6 @@
 import { Int32, type MongoClient } from 'mongodb';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { ejson } from '../harness/bson.ts';
+import { ejson, one } from '../harness/bson.ts';
 import { TestYard } from '../harness/in-process.ts';
 import { contents, insertExactly } from '../harness/round.ts';
 import { unrecorded } from '../harness/unrecorded.ts';
@@ -13,7 +13,6 @@ beforeAll(async () => {
 });
 afterAll(() => yard.close());
 
-const one = (id: unknown) => ({ _id: id as never });
 const set = (n: number) => ({ $set: { n: new Int32(n) } });
 
 async function verified(branch: string) {
