@@ -1,16 +1,7 @@
 import { BSON, Double, Int32, Long, type Collection, type Document, type MongoClient } from 'mongodb';
+import { one } from './bson.ts';
+import type { Random } from './fuzz/random.ts';
 import { contents, type Contents } from './round.ts';
-
-/** A sequence of numbers below 1 that a seed determines (mulberry32). */
-export function seeded(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let t = Math.imul(state ^ (state >>> 15), 1 | state);
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-    return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296;
-  };
-}
 
 const indexes = [
   { key: { n: 1 }, name: 'n' },
@@ -22,24 +13,18 @@ const indexes = [
  * Writes at random: single ones of every form, upserts, bulks, transactions, index and validator changes.
  * @returns how many documents were written
  */
-export async function writeAtRandom(
-  client: MongoClient,
-  db: string,
-  count: number,
-  next: () => number,
-): Promise<number> {
+export async function writeAtRandom(client: MongoClient, db: string, count: number, random: Random): Promise<number> {
   const names = ['plain', 'other'];
-  const pick = <T>(all: readonly T[]): T => all[Math.floor(next() * all.length)]!;
-  const key = () => ({ _id: Math.floor(next() * 60) as never });
+  const key = () => one(random.int(60));
   const value = () =>
-    pick([new Int32(1), new Double(1), Long.fromNumber(1), 'text', null, [1, { x: 2 }], { y: 1, x: 2 }]);
-  const collection = (): Collection<Document> => client.db(db).collection<Document>(pick(names));
+    random.pick([new Int32(1), new Double(1), Long.fromNumber(1), 'text', null, [1, { x: 2 }], { y: 1, x: 2 }]);
+  const collection = (): Collection<Document> => client.db(db).collection<Document>(random.pick(names));
   let written = 0;
   while (written < count) {
     const target = collection();
-    const dice = next();
+    const dice = random.next();
     if (dice < 0.3) {
-      const fields = { [pick(['n', 'a.b', 'when'])]: value() };
+      const fields = { [random.pick(['n', 'a.b', 'when'])]: value() };
       await target.updateOne(key(), { $set: fields }, { upsert: true }).catch(ignoreShape);
       written += 1;
     } else if (dice < 0.45) {
@@ -50,22 +35,22 @@ export async function writeAtRandom(
       written += 1;
     } else if (dice < 0.75) {
       const steps = Array.from({ length: 20 }, () =>
-        next() < 0.6
+        random.chance(0.6)
           ? { updateOne: { filter: key(), update: { $inc: { count: 1 }, $set: { last: value() } }, upsert: true } }
           : { deleteOne: { filter: key() } },
       );
       await target.bulkWrite(steps as never, { ordered: false });
       written += steps.length;
     } else if (dice < 0.9) {
-      written += await transact(client, [collection(), collection()], key, next);
+      written += await transact(client, [collection(), collection()], key, random);
     } else if (dice < 0.95) {
-      const { key: fields, ...options } = pick(indexes);
+      const { key: fields, ...options } = random.pick(indexes);
       const known = (await target.indexes().catch(() => [])).some(({ name }) => name === options.name);
       if (known) await target.dropIndex(options.name);
       else await target.createIndex(fields, options);
       written += 1;
     } else {
-      const validator = next() < 0.5 ? {} : { never: { $ne: new Int32(written) } };
+      const validator = random.chance(0.5) ? {} : { never: { $ne: new Int32(written) } };
       await client.db(db).command({ collMod: target.collectionName, validator });
       written += 1;
     }
@@ -83,17 +68,17 @@ async function transact(
   client: MongoClient,
   collections: readonly Collection<Document>[],
   key: () => { _id: never },
-  next: () => number,
+  random: Random,
 ): Promise<number> {
   const session = client.startSession();
   try {
     session.startTransaction();
     for (let at = 0; at < 6; at += 1) {
       const target = collections[at % collections.length]!;
-      if (next() < 0.3) await target.deleteOne(key(), { session });
+      if (random.chance(0.3)) await target.deleteOne(key(), { session });
       else await target.updateOne(key(), { $set: { inside: at } }, { session, upsert: true });
     }
-    if (next() < 0.2) await session.abortTransaction();
+    if (random.chance(0.2)) await session.abortTransaction();
     else await session.commitTransaction();
     return 6;
   } finally {

@@ -4,7 +4,8 @@ import { Double, Int32, type Document } from 'mongodb';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { ejson, id, one } from '../harness/bson.ts';
 import { TestYard } from '../harness/in-process.ts';
-import { seeded, wholeDatabase, writeAtRandom } from '../harness/back-workload.ts';
+import { wholeDatabase, writeAtRandom } from '../harness/back-workload.ts';
+import { Random } from '../harness/fuzz/random.ts';
 import { contents, insertExactly } from '../harness/round.ts';
 
 let yard: TestYard;
@@ -109,7 +110,7 @@ async function workplace(name: string) {
 it('MG-15: a session of 2,000 mixed writes is undone as a whole, and the undo undone: both are byte for byte what was', async () => {
   const client = await workplace('session');
   const start = await wholeDatabase(client, 'session');
-  const written = await writeAtRandom(client, 'session', 2_000, seeded(15));
+  const written = await writeAtRandom(client, 'session', 2_000, new Random(15));
   expect(written).toBeGreaterThanOrEqual(2_000);
   const end = await wholeDatabase(client, 'session');
   expect(end).not.toEqual(start);
@@ -124,11 +125,11 @@ it('MG-15: a session of 2,000 mixed writes is undone as a whole, and the undo un
 
 it('equals at random moments what the branch was there, one restore after the other', async () => {
   const client = await workplace('moments');
-  const next = seeded(7);
+  const random = new Random(7);
   const replicas = [];
   for (let at = 0; at < 5; at += 1) {
     replicas.push({ seq: await lastSeq('moments'), state: await wholeDatabase(client, 'moments') });
-    await writeAtRandom(client, 'moments', 60, next);
+    await writeAtRandom(client, 'moments', 60, random);
   }
   for (const at of [2, 4, 0, 3, 1]) {
     const { plan } = await restoreTo('moments', replicas[at]!.seq);
