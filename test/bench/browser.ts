@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { chromium, type Browser, type CDPSession, type Page } from '@playwright/test';
+import type { Browser, CDPSession, Page } from '@playwright/test';
+import { launchChromium, viewport } from '../harness/chromium.ts';
 import type { BenchRun } from './run.ts';
 
 const deadlineMs = 180_000;
@@ -35,11 +36,8 @@ export class BrowserWatch {
     const opened: { browser?: Browser } = {};
     const close = run.cleanup.add(() => opened.browser?.close());
     const from = performance.now();
-    const browser = (opened.browser = await chromium.launch({
-      executablePath: process.env['FORKYARD_CHROMIUM'] ?? '/usr/bin/chromium',
-      args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage', '--disable-background-networking'],
-    }));
-    const page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
+    const browser = (opened.browser = await launchChromium());
+    const page = await browser.newPage({ viewport });
     page.setDefaultTimeout(deadlineMs);
     await page.goto(url);
     await page.getByRole('treeitem').first().waitFor();

@@ -3,8 +3,9 @@ import { mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { chromium, expect, test as base, type Browser, type Page } from '@playwright/test';
+import { expect, test as base, type Page } from '@playwright/test';
 import { serversUnder } from '../../electron/engine/mongod/identity.ts';
+import { launchChromium, viewport } from '../harness/chromium.ts';
 import { openElectron, type ElectronShell } from './electron.ts';
 
 const run = promisify(execFile);
@@ -62,11 +63,8 @@ interface Shell {
 
 async function openBrowser(cli: App['cli']): Promise<Shell> {
   const { url } = (await cli('up', '--detach')) as { url: string };
-  const browser: Browser = await chromium.launch({
-    executablePath: process.env['FORKYARD_CHROMIUM'] ?? '/usr/bin/chromium',
-    args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage', '--disable-background-networking'],
-  });
-  const context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
+  const browser = await launchChromium();
+  const context = await browser.newContext({ viewport });
   const page = await context.newPage();
   await page.goto(url);
   return { page, close: () => browser.close() };
