@@ -164,9 +164,7 @@ test('DF-05, DF-07, DF-08, DF-09: large and odd changes are readable, the window
     const changes = page.getByRole('group', { name: 'Changes of the document' });
     await row('edges').click();
     await expect(changes).toContainText('1 element moved');
-    for (const line of ['- a: [null]', '+ a: []', '+ b: {}']) {
-      await expect(changes).toContainText(line.slice(2));
-    }
+    for (const line of ['a: [null]', 'a: []', 'b: {}']) await expect(changes).toContainText(line);
     await worstFrame(page, async () => {
       await row('numbers').click();
       await expect(changes).toContainText('The same 200,000 elements in another order');
