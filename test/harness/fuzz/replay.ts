@@ -1,8 +1,7 @@
 import type { Change } from '../../../shared/api.ts';
-import { toEjson } from '../../../shared/bson/ejson.ts';
 import { keyText } from '../../../shared/bson/key.ts';
-import { documentBytes, documentValue, fromBase64, sameBytes } from '../../../shared/bson/value.ts';
-import type { Snapshot } from './snapshot.ts';
+import { documentBytes, fromBase64, sameBytes } from '../../../shared/bson/value.ts';
+import { documentText, type Snapshot } from './snapshot.ts';
 
 /**
  * A model of one branch, kept by its history alone: every collection's documents as bytes. It is the replica that a branch
@@ -41,7 +40,7 @@ export class Replay {
     const untold = op !== 'insert' && op !== 'gap' && before === undefined;
     if (known !== null && !untold && !sameBytes(known, before)) {
       this.problems.push(
-        `change ${seq} (${op} ${ns}) begins with ${text(before)}, the one before ended with ${text(known)}`,
+        `change ${seq} (${op} ${ns}) begins with ${documentText(before)}, the one before ended with ${documentText(known)}`,
       );
     }
     const removed = op === 'delete' || (op === 'gap' && after === undefined);
@@ -58,7 +57,7 @@ export class Replay {
         const [expected, there] = [model?.get(key), real?.get(key)];
         if (expected === null || !sameBytes(expected, there))
           differences.push(
-            `${ns}: by its history ${expected === null ? 'unknown' : text(expected)}, really ${text(there)}`,
+            `${ns}: by its history ${expected === null ? 'unknown' : documentText(expected)}, really ${documentText(there)}`,
           );
       }
     }
@@ -74,8 +73,4 @@ export class Replay {
     }
     return copy;
   }
-}
-
-function text(document: Uint8Array | undefined): string {
-  return document ? toEjson(documentValue(document)) : 'nothing';
 }

@@ -1,7 +1,7 @@
 import type { MongoClient } from 'mongodb';
 import type { Change } from '../../../shared/api.ts';
 import { keyText } from '../../../shared/bson/key.ts';
-import { fromBase64 } from '../../../shared/bson/value.ts';
+import { fromBase64, sameBytes } from '../../../shared/bson/value.ts';
 import type { TestYard } from '../in-process.ts';
 import { collections, database, operation, transaction } from './operations.ts';
 import { momentDifferences } from './moments.ts';
@@ -159,9 +159,9 @@ async function diffDifferences(yard: TestYard, name: string, effect: NetEffect, 
     const document = listed.get(id);
     listed.delete(id);
     const parent = main.get(ns)?.get(documentKey);
-    const asParent = parent && after ? Buffer.compare(parent, after) === 0 : parent === after;
+    const asParent = sameBytes(parent, after);
     if (document && asParent) problems.push(`${id} is listed though both sides are alike`);
-    const untouched = parent && before ? Buffer.compare(parent, before) === 0 : parent === before;
+    const untouched = sameBytes(parent, before);
     if (!document && !asParent && untouched) problems.push(`${id} is not listed`);
     if (document?.conflict && untouched) problems.push(`${id} is a conflict though main did not touch it`);
     const kind = before === undefined ? 'added' : after === undefined ? 'removed' : 'modified';

@@ -41,12 +41,16 @@ export function exactDifference(before: Snapshot, after: Snapshot): NetEffect {
   return effect;
 }
 
+/** A document in words. */
+export function documentText(document: Uint8Array | undefined): string {
+  return document ? toEjson(documentValue(document)) : 'nothing';
+}
+
 /** Where two snapshots differ, in words; empty where they are the same by bytes. */
 export function snapshotDifferences(found: Snapshot, wanted: Snapshot): { ns: string; text: string }[] {
-  const shown = (document: Uint8Array | undefined) => (document ? toEjson(documentValue(document)) : 'nothing');
   return [...exactDifference(wanted, found)].map(([id, { before, after }]) => ({
     ns: id.slice(0, id.indexOf('/')),
-    text: `${shown(after)}, not ${shown(before)}`,
+    text: `${documentText(after)}, not ${documentText(before)}`,
   }));
 }
 
