@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 /**
  * What a package of the desktop app is. `scripts/package.mjs` adds what depends on the machine: where Electron is, and the
- * mongod to bundle. Fuses: docs/decisions/fuses.md.
+ * mongod to bundle. Fuses: docs/decisions/packaging.md.
  * @type {import('electron-builder').Configuration}
  */
 export default {
