@@ -4,10 +4,10 @@ import { toBase64, type BsonValue } from '../../shared/bson/value.ts';
 import { ForkyardError } from '../../shared/errors.ts';
 
 /**
- * `NS[:ID[:PATH]]` or `schema:NS[:TYPE[:NAME]]`. NS is up to the first colon. ID is a complete Extended JSON value and may hold colons of its own; text
- * that is none is a string, and ends where the last `:/` begins that is not `://` (quote an id for which that is wrong).
- * PATH is a JSON pointer. Its segments stay text: the engine takes digits as a name or as an array index, whichever is
- * there. Throws `usage`.
+ * `NS[:ID[:PATH]]` or `schema:NS[:TYPE[:NAME]]`. NS is up to the first colon. ID is a complete Extended JSON value and may
+ * hold colons of its own; text that is none is a string, and ends where the last `:/` begins that is not `://` (quote an id
+ * for which that is wrong). PATH is a JSON pointer. Its segments stay text: the engine takes digits as a name or as an
+ * array index, whichever is there. Throws `usage`.
  */
 export function parseTarget(text: string): Target {
   if (text.startsWith(schemaPrefix)) return parseSchemaTarget(text.slice(schemaPrefix.length));
