@@ -73,9 +73,12 @@ async function inPlace(call: Call, to: Moment): Promise<number> {
   call.print.result(
     () => ({ branch, applied, entry, at: plan.at, leftOut }),
     () =>
-      entry === undefined
-        ? `Nothing to do: ${branch} is as it was then.`
-        : `${branch} is as it was behind change ${plan.at.seq}: ${plural(applied, 'change')} applied as ${entry}; \`forkyard undo ${entry}\` takes it back.`,
+      [
+        entry === undefined
+          ? `Nothing to do: ${branch} is as it was then.`
+          : `${branch} is as it was behind change ${plan.at.seq}: ${plural(applied, 'change')} applied as ${entry}; \`forkyard undo ${entry}\` takes it back.`,
+        ...(leftOut ?? []).map((sentence) => `! ${sentence}`),
+      ].join('\n'),
   );
   return 0;
 }
