@@ -11,7 +11,7 @@ export const fork: Command = {
   operands: ['NAME'],
   flags: {
     from: { value: 'BRANCH', text: 'the branch or pin to fork (main)' },
-    ttl: { value: '1h', text: 'how long it lives: 30s 45m 1h 7d, or keep (1h)' },
+    ttl: { value: '1h', text: 'how long it lives: 30s 45m 1h 7d, or keep (as in the app’s settings, else 1h)' },
     access: { value: 'LEVEL', text: 'what its user may do: schema, readWrite or read (schema)' },
     actor: { value: 'NAME', text: 'whose name its changes carry' },
     empty: { text: 'no data, only a server' },
