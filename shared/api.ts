@@ -94,7 +94,7 @@ export const Change = z.object({
   transaction: z.string().optional(),
   before: Bson.optional(),
   after: Bson.optional(),
-  /** True where an image was folded from update descriptions and awaits its verification. */
+  /** True where an image was folded from update descriptions; a gap tells whether that was verified. */
   folded: z.boolean().optional(),
   /** What a schema event, an import or a gap says of itself. */
   detail: z.record(z.string(), z.unknown()).optional(),

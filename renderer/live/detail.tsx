@@ -108,7 +108,7 @@ function DocumentChangeBody({
         <div className="sec">
           <span>Document</span>
           {before === undefined && change.op !== 'insert' ? <span className="type">before not known</span> : null}
-          {change.folded === true ? <span className="type">being verified</span> : null}
+          {change.folded === true ? <span className="type">put together from its description</span> : null}
           <span className="push" />
           {before === undefined || after === undefined ? null : (
             <Segments

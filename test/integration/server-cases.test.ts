@@ -74,14 +74,15 @@ it('PR-04: a server killed while 300 MB are written starts again by itself, and 
   // Its log of 600 MB is gone through first.
   await vi.waitFor(async () => expect(await heavy.countDocuments()).toBe(3_000), { ...patience, timeout: 120_000 });
   const seen = await heavy.countDocuments({ seen: true } as object);
-  // Capture begins to catch up when the server answers; until it has, a diff says that it is not complete.
+  // Capture begins to catch up when the server answers, and images that a crash took are put together and verified: until
+  // then a diff says that it is not complete.
   await vi.waitFor(
     async () =>
       expect(await yard.call('diff.get', { branch: 'heavy', summary: true })).toMatchObject({ complete: true }),
     { ...patience, timeout: 60_000 },
   );
   const diff = await yard.call('diff.get', { branch: 'heavy', summary: true });
-  expect(diff).toMatchObject({ complete: true, gaps: [], summary: [{ ns: 'shop.heavy', added: 3_000 }] });
+  expect(diff).toMatchObject({ complete: true, summary: [{ ns: 'shop.heavy', added: 3_000 }] });
   let updates = 0;
   for (let after = 0; ;) {
     const { changes } = await yard.call('changes.page', { branch: 'heavy', after, settle: true });

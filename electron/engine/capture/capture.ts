@@ -334,7 +334,11 @@ export class Capture {
         mark('time-series', series, 'Changes of a time-series collection are not captured one by one.');
       else if (images[index]?.lost) mark('images', ns, 'The document before a change could not be had.');
       else if (images[index]?.folded)
-        mark('folded', ns, 'Documents were put together from update descriptions and are being verified.');
+        mark(
+          'folded',
+          ns,
+          'Documents were put together from update descriptions; an exact comparison settles whether they are right.',
+        );
     });
     const { home, branchId } = this.options;
     for (const gap of found.values()) {
