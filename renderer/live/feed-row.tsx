@@ -3,7 +3,7 @@ import type { ReactNode } from 'react';
 import type { Change } from '../../shared/api.ts';
 import { collectionName, idText } from '../bson/plain.ts';
 import { Icon } from '../shell/icons.tsx';
-import { Actors, KindMark } from '../shell/marks.tsx';
+import { KindMark, NamedActors } from '../shell/marks.tsx';
 import { count, plural } from '../shell/numbers.ts';
 import { age } from '../shell/time.ts';
 import { kindOf, kindWord, schemaWord } from './kinds.ts';
@@ -136,7 +136,7 @@ function Who({ change, hidden = false }: { readonly change: Change; readonly hid
       title={change.actor === undefined && names.length > 0 ? `one of ${names.join(', ')}` : undefined}
     >
       {change.actor === undefined && names.length > 1 ? <span className="sr">one of </span> : null}
-      <Actors names={names} />
+      <NamedActors names={names} />
     </span>
   );
 }
@@ -169,7 +169,7 @@ function GroupRow({ row, now, ...place }: RowProps & { readonly row: Extract<Fee
       </span>
       <span role="gridcell">
         <span className="who-cell">
-          <Actors names={actors} />
+          <NamedActors names={actors} />
         </span>
       </span>
       <span role="gridcell" className="age">

@@ -1,4 +1,6 @@
+import type { CSSProperties } from 'react';
 import type { ChangeKind } from '../../shared/api.ts';
+import { actorHue } from './actor-hue.ts';
 import { Icon } from './icons.tsx';
 import { count } from './numbers.ts';
 
@@ -53,10 +55,11 @@ export function Counts({ counts }: { readonly counts: KindCounts }) {
   );
 }
 
-/** An actor as two letters; programs are square. */
+/** An actor as two letters in its own colour; programs are square. */
 export function Actor({ name, small = false }: { readonly name: string; readonly small?: boolean }) {
+  const hue = { '--who-hue': `var(--actor-${String(actorHue(name))})` } as CSSProperties;
   return (
-    <span className={small ? 'who who-a who-s' : 'who who-a'} title={name}>
+    <span className={small ? 'who who-a who-s' : 'who who-a'} style={hue} title={name}>
       <span aria-hidden="true">{initials(name)}</span>
       <span className="sr">{name}</span>
     </span>
@@ -88,6 +91,21 @@ export function Actors({
         </span>
       )}
     </span>
+  );
+}
+
+/** One actor with its name beside it, as far as there is room; several as letters alone. */
+export function NamedActors({ names }: { readonly names: readonly string[] }) {
+  const [only] = names;
+  return (
+    <>
+      <Actors names={names} small={names.length === 1} />
+      {names.length !== 1 ? null : (
+        <span className="who-name cut" aria-hidden="true">
+          {only}
+        </span>
+      )}
+    </>
   );
 }
 
