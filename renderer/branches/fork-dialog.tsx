@@ -1,5 +1,5 @@
 import { useEffect, useMemo, useRef, useState } from 'react';
-import type { AccessLevel, BranchRow, Output } from '../../shared/api.ts';
+import type { AccessLevel, Output, Pin } from '../../shared/api.ts';
 import { AccessChoice } from '../connect/access-choice.tsx';
 import { lifeOf, lives } from '../settings/choices.ts';
 import type { Life } from '../settings/choices.ts';
@@ -12,11 +12,12 @@ import { Actor } from '../shell/marks.tsx';
 import { Pick } from '../shell/menu.tsx';
 import { bytes } from '../shell/numbers.ts';
 import { moment, span } from '../shell/time.ts';
-import { branchById, chooseBranch, closeDialog, hasEnded, useApp } from '../store/app.ts';
+import { branchById, chooseBranch, closeDialog, hasEnded, pinKey, useApp } from '../store/app.ts';
 import { call } from '../store/engine.ts';
 import { ForkDone } from './fork-done.tsx';
 import { suggestName } from './names.ts';
 import { treeRows } from './order.ts';
+import { pinOrigin, pinSize } from './pins.ts';
 
 const actorKey = 'forkyard.actor';
 
@@ -24,15 +25,19 @@ type Forked = Output<'branches.fork'>;
 
 /** Name, parent, time to live, access; ends on the copied URI. */
 export function ForkDialog({ from, name }: { readonly from: string; readonly name?: string | undefined }) {
-  const [forked, setForked] = useState<{ readonly answer: Forked; readonly copied: boolean }>();
-  if (forked !== undefined) return <ForkDone answer={forked.answer} copied={forked.copied} />;
+  const [forked, setForked] = useState<{
+    readonly answer: Forked;
+    readonly copied: boolean;
+    readonly pin: Pin | undefined;
+  }>();
+  if (forked !== undefined) return <ForkDone {...forked} />;
   return (
     <ForkForm
       from={from}
       suggested={name}
-      onForked={(answer, copied) => {
+      onForked={(answer, copied, pin) => {
         chooseBranch(answer.branch.id, 'live');
-        setForked({ answer, copied });
+        setForked({ answer, copied, pin });
       }}
     />
   );
@@ -45,11 +50,14 @@ function ForkForm({
 }: {
   readonly from: string;
   readonly suggested: string | undefined;
-  readonly onForked: (answer: Forked, copied: boolean) => void;
+  readonly onForked: (answer: Forked, copied: boolean, pin: Pin | undefined) => void;
 }) {
   const branches = useApp((app) => app.branches);
+  const pins = useApp((app) => app.pins);
   const nameField = useRef<HTMLInputElement>(null);
-  const [name, setName] = useState(() => suggested ?? suggestName(branches.map((branch) => branch.name)));
+  const [name, setName] = useState(
+    () => suggested ?? suggestName([...branches, ...pins].map(({ name: taken }) => taken)),
+  );
   const [parentId, setParentId] = useState(from);
   const [chosenLife, setChosenLife] = useState<Life>();
   const defaultMs = useDefaultLife();
@@ -57,22 +65,22 @@ function ForkForm({
   const [access, setAccess] = useState<AccessLevel>('schema');
   const [actor, setActor] = useState(() => localStorage.getItem(actorKey) ?? 'agent');
   const { busy, error, attempt } = useAttempt();
-  const parent = useApp((app) => branchById(app, parentId));
+  const source = useSource(parentId);
 
   const fork = async (endTransactions: boolean): Promise<void> => {
-    if (parent === undefined) return;
+    if (source === undefined) return;
     await attempt(
       async () => {
         const answer = await call('branches.fork', {
           name: name.trim(),
-          from: parent.name,
+          from: source.name,
           ...(ttlMs === undefined ? {} : { ttlMs }),
           access,
           ...(actor.trim() === '' ? {} : { actor: actor.trim() }),
           ...(endTransactions ? { endTransactions } : {}),
         });
         localStorage.setItem(actorKey, actor.trim());
-        onForked(answer, await copyText(answer.uri));
+        onForked(answer, await copyText(answer.uri), source.pin);
       },
       ({ code }) => (isNameRefused(code) ? nameField.current?.select() : undefined),
     );
@@ -81,7 +89,7 @@ function ForkForm({
   return (
     <Dialog
       title="Fork a sandbox"
-      lead={`A complete MongoDB of its own. Whatever happens in it, ${parent?.name ?? 'its parent'} stays as it is.`}
+      lead={`A complete MongoDB of its own. Whatever happens in it, ${source?.name ?? 'its parent'} stays as it is.`}
       width={560}
       initialFocus={nameField}
       busy={busy}
@@ -90,8 +98,8 @@ function ForkForm({
           <span className="note">
             {busy ? (
               <Elapsed />
-            ) : parent?.sizeBytes === undefined ? null : (
-              `${parent.name} is ${bytes(parent.sizeBytes)}.`
+            ) : source?.sizeBytes === undefined ? null : (
+              `${source.name} is ${bytes(source.sizeBytes)}.`
             )}
           </span>
           <span className="push" />
@@ -135,6 +143,9 @@ function ForkForm({
         </div>
         <label htmlFor="fork-from">From</label>
         <ParentPick parentId={parentId} onChange={setParentId} />
+        {source?.pin === undefined ? null : (
+          <p className="hint">{`${pinOrigin(source.pin)}. Review compares with ${source.pin.branch}.`}</p>
+        )}
         <span className="lab">Lives for</span>
         <Segments<Life | 'other' | ''>
           large
@@ -185,22 +196,53 @@ function isNameRefused(code: string | undefined): boolean {
 
 function ParentPick({ parentId, onChange }: { readonly parentId: string; readonly onChange: (id: string) => void }) {
   const branches = useApp((app) => app.branches);
+  const pins = useApp((app) => app.pins);
   const items = useMemo(
-    () =>
-      treeRows(branches)
+    () => [
+      ...treeRows(branches)
         .filter((row) => !hasEnded(row.branch))
-        .map(({ branch }) => ({ value: branch.id, text: branch.name, label: <ParentLabel branch={branch} /> })),
-    [branches],
+        .map(({ branch: { id, name } }) => ({
+          value: id,
+          text: name,
+          label: <SourceLabel name={name} as="as it is now" />,
+        })),
+      ...pins.map(({ name, branch }) => ({
+        value: pinKey(name),
+        text: name,
+        label: <SourceLabel name={name} as={`pinned from ${branch}`} />,
+      })),
+    ],
+    [branches, pins],
   );
   return <Pick id="fork-from" label="From" wide value={parentId} items={items} onChange={onChange} />;
 }
 
-function ParentLabel({ branch }: { readonly branch: BranchRow }) {
+function SourceLabel({ name, as }: { readonly name: string; readonly as: string }) {
   return (
     <>
-      <b>{branch.name}</b> <span className="soft">as it is now</span>
+      <b>{name}</b> <span className="soft">{as}</span>
     </>
   );
+}
+
+/** What is forked: a branch as it is now, or a pin. */
+interface Source {
+  readonly name: string;
+  readonly sizeBytes: number | undefined;
+  readonly pin?: Pin;
+}
+
+function useSource(key: string): Source | undefined {
+  const branch = useApp((app) => branchById(app, key));
+  const pin = useApp((app) => app.pins.find(({ name }) => pinKey(name) === key));
+  return useMemo(
+    () => (pin === undefined ? branch && { name: branch.name, sizeBytes: branch.sizeBytes } : pinSource(pin)),
+    [branch, pin],
+  );
+}
+
+function pinSource(pin: Pin): Source {
+  return { name: pin.name, sizeBytes: pinSize(pin).bytes, pin };
 }
 
 function lifeHint(ttlMs: number | null | undefined): string {

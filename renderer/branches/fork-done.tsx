@@ -1,6 +1,6 @@
 import { useRef } from 'react';
 import type { CSSProperties } from 'react';
-import type { AccessLevel, Output } from '../../shared/api.ts';
+import type { AccessLevel, Output, Pin } from '../../shared/api.ts';
 import { snippet } from '../../shared/snippets.ts';
 import type { SnippetKind } from '../../shared/snippets.ts';
 import { UriLine } from '../connect/uri-line.tsx';
@@ -10,6 +10,7 @@ import { Icon } from '../shell/icons.tsx';
 import { bytes, plural } from '../shell/numbers.ts';
 import { clock, moment, span } from '../shell/time.ts';
 import { closeDialog, mainBranch, parentOf, useApp } from '../store/app.ts';
+import { pinOrigin, pinSize } from './pins.ts';
 
 const accessWords: Readonly<Record<AccessLevel, string>> = {
   schema: 'Read & write, schema too',
@@ -24,13 +25,23 @@ const handOuts: readonly { readonly kind: SnippetKind; readonly label: string }[
 ];
 
 /** What a fork gave: the URI, how long each step took, and how to hand it on. */
-export function ForkDone({ answer, copied }: { readonly answer: Output<'branches.fork'>; readonly copied: boolean }) {
+export function ForkDone({
+  answer,
+  copied,
+  pin,
+}: {
+  readonly answer: Output<'branches.fork'>;
+  readonly copied: boolean;
+  /** What it was forked from, where that was no branch. */
+  readonly pin: Pin | undefined;
+}) {
   const { branch, uri, timings, endedTransactions = [] } = answer;
   const branches = useApp((app) => app.branches);
   const done = useRef<HTMLButtonElement>(null);
   const row = branches.find((other) => other.id === branch.id);
   const parent = (row === undefined ? undefined : parentOf(branches, row)) ?? mainBranch(branches);
-  const size = parent?.sizeBytes === undefined ? '' : `${bytes(parent.sizeBytes)}, `;
+  const sizeBytes = pin === undefined ? parent?.sizeBytes : pinSize(pin).bytes;
+  const size = sizeBytes === undefined ? '' : `${bytes(sizeBytes)}, `;
   const waitedMs = timings.lock_ms + timings.copy_ms;
   return (
     <Dialog
@@ -70,7 +81,9 @@ export function ForkDone({ answer, copied }: { readonly answer: Output<'branches
             <b>{(timings.total_ms / 1000).toFixed(2)} s</b>
             <span className="soft">
               {size}
-              {branch.disk === 'shared' ? `disk shared with ${branch.parent ?? 'its parent'}` : 'a full copy'}
+              {branch.disk === 'shared'
+                ? `disk shared with ${pin?.name ?? branch.parent ?? 'its parent'}`
+                : 'a full copy'}
             </span>
           </p>
           <Waterfall timings={timings} />
@@ -78,12 +91,10 @@ export function ForkDone({ answer, copied }: { readonly answer: Output<'branches
         <table className="ptable">
           <tbody>
             <Fact name="Forked from">
-              {branch.parent ?? 'main'}
-              {branch.forkedAt === undefined ? '' : ` at ${clock(branch.forkedAt)}`}
-              {parent?.databases === undefined ? '' : `, ${plural(parent.databases, 'database')}`}
+              {pin === undefined ? forkedFrom(branch, parent?.databases) : `${pin.name}, ${pinOrigin(pin)}`}
             </Fact>
             <Fact name={`Writes to ${branch.parent ?? 'main'} waited`}>
-              {Math.round(waitedMs)} ms, nothing was lost
+              {pin === undefined ? `${String(Math.round(waitedMs))} ms, nothing was lost` : 'not at all'}
             </Fact>
             {endedTransactions.length === 0 ? null : (
               <Fact name="Transactions ended">
@@ -139,6 +150,12 @@ function Waterfall({ timings }: { readonly timings: Output<'branches.fork'>['tim
       })}
     </ul>
   );
+}
+
+/** `main at 13:34:02, 3 databases` */
+function forkedFrom({ parent = 'main', forkedAt }: Output<'branches.fork'>['branch'], databases?: number): string {
+  const at = forkedAt === undefined ? '' : ` at ${clock(forkedAt)}`;
+  return `${parent}${at}${databases === undefined ? '' : `, ${plural(databases, 'database')}`}`;
 }
 
 function livesUntil({ expiresAt, forkedAt }: Output<'branches.fork'>['branch']): string {

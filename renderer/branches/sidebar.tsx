@@ -9,6 +9,7 @@ import { EndedBranches } from './ended.tsx';
 import { warnOfExpiry } from './expiry-toast.ts';
 import { treeRows } from './order.ts';
 import type { Order } from './order.ts';
+import { StartingPoints } from './starting-points.tsx';
 import { BranchTree } from './tree.tsx';
 import './branches.css';
 
@@ -49,6 +50,7 @@ export function Sidebar() {
       <div className="side-scroll">
         <BranchTree rows={rows} />
         {filter !== '' && rows.length <= 1 ? <p className="side-none">No branch is called that.</p> : null}
+        <StartingPoints filter={filter} />
         <EndedBranches />
       </div>
       <Tour />

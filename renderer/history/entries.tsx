@@ -90,6 +90,8 @@ const icons: Readonly<Record<string, IconName>> = {
   expired: 'buffer-stop',
   wake: 'undo',
   keep: 'pin',
+  pin: 'pin',
+  unpin: 'trash',
   extend: 'clock',
   reset: 'refresh',
 };

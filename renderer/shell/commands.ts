@@ -2,7 +2,7 @@ import type { BranchRow } from '../../shared/api.ts';
 import { bringBack, copyUri, extend, keep, sleep } from '../branches/verbs.ts';
 import { togglePause } from '../live/feed.ts';
 import { showConflicts } from '../review/review.ts';
-import { chooseBranch, chosenBranch, hasEnded, openDialog, useApp } from '../store/app.ts';
+import { chooseBranch, chosenBranch, hasEnded, isEmpty, openDialog, useApp } from '../store/app.ts';
 import { startTour } from '../start/tour.ts';
 import type { AppState, Tab } from '../store/app.ts';
 import type { IconName } from './icons.tsx';
@@ -111,6 +111,15 @@ export const commands = {
     ofBranch: true,
     enabled: (branch) => hasEnded(branch) || branch.state === 'asleep' || branch.state === 'failed',
     run: (branch) => void bringBack(branch),
+  },
+  pin: {
+    id: 'pin',
+    title: () => 'Pin as a starting point…',
+    icon: 'pin',
+    keys: [],
+    ofBranch: true,
+    enabled: (branch, app) => lives(branch) && branch.state !== 'starting' && !isEmpty(app),
+    run: (branch) => openDialog({ kind: 'pin', branch: branch.id }),
   },
   sleep: {
     id: 'sleep',

@@ -1,6 +1,9 @@
 import { DiscardDialog } from '../branches/discard-dialog.tsx';
 import { ResetDialog } from '../branches/reset-dialog.tsx';
 import { LogDialog } from '../branches/log-dialog.tsx';
+import { PinDialog } from '../branches/pin-dialog.tsx';
+import { PinnedDialog } from '../branches/pinned-dialog.tsx';
+import { UnpinDialog } from '../branches/unpin-dialog.tsx';
 import { ForkDialog } from '../branches/fork-dialog.tsx';
 import { ActorDialog } from '../connect/actor-dialog.tsx';
 import { RestoreAsDialog } from '../history/restore-as-dialog.tsx';
@@ -20,6 +23,12 @@ export function Dialogs() {
       return null;
     case 'fork':
       return <ForkDialog from={dialog.from} name={dialog.name} />;
+    case 'pin':
+      return <PinDialog id={dialog.branch} />;
+    case 'pinned':
+      return <PinnedDialog name={dialog.pin} />;
+    case 'unpin':
+      return <UnpinDialog name={dialog.pin} />;
     case 'discard':
       return <DiscardDialog id={dialog.branch} />;
     case 'restore':

@@ -1,13 +1,17 @@
 import { create } from 'zustand';
-import type { BranchRow, Input, LogEntry, Status } from '../../shared/api.ts';
+import type { BranchRow, Input, LogEntry, Pin, Status } from '../../shared/api.ts';
 import type { ConnectionState } from './connection.ts';
 
 export const tabs = ['live', 'review', 'data', 'connect', 'history'] as const;
 export type Tab = (typeof tabs)[number];
 
-/** The one dialog that is open. Branches are named by id, which outlives a discard and a reused name. */
+/** The one dialog that is open. Branches are named by id, which outlives a discard and a reused name; pins by name. */
 export type OpenDialog =
+  /** `from` is a branch's id, or {@link pinKey} of a pin. */
   | { readonly kind: 'fork'; readonly from: string; readonly name?: string }
+  | { readonly kind: 'pin'; readonly branch: string }
+  | { readonly kind: 'pinned'; readonly pin: string }
+  | { readonly kind: 'unpin'; readonly pin: string }
   | { readonly kind: 'discard'; readonly branch: string }
   | { readonly kind: 'adopt'; readonly branch: string }
   /** Puts the branch back to a moment, in place. */
@@ -46,6 +50,8 @@ export interface AppState {
   readonly status: Status | undefined;
   /** All of them, also trashed ones that can be brought back. */
   readonly branches: readonly BranchRow[];
+  /** Frozen starting points, oldest first. */
+  readonly pins: readonly Pin[];
   /** False until the first list has come. */
   readonly loaded: boolean;
   /** When a branch was last seen to move, by id, milliseconds since the epoch. */
@@ -72,6 +78,7 @@ export const useApp = create<AppState>()(() => ({
   connection: { kind: 'connecting' },
   status: undefined,
   branches: [],
+  pins: [],
   loaded: false,
   activeAt: {},
   chosen: undefined,
@@ -128,6 +135,15 @@ export function mainBranch(branches: readonly BranchRow[]): BranchRow | undefine
 
 export function branchById(app: AppState, id: string): BranchRow | undefined {
   return app.branches.find((branch) => branch.id === id);
+}
+
+export function pinByName(app: AppState, name: string): Pin | undefined {
+  return app.pins.find((pin) => pin.name === name);
+}
+
+/** Stands for a pin where a branch's id may stand too, which never has a colon. */
+export function pinKey(name: string): string {
+  return `pin:${name}`;
 }
 
 /** Nothing has been imported into main yet. */

@@ -7,6 +7,7 @@ import type { Connection } from './connection.ts';
 import type { OpenTransport } from './transport.ts';
 
 const statusEveryMs = 5_000;
+const pinEntries: ReadonlySet<string> = new Set(['pin', 'unpin']);
 
 let connection: Connection | undefined;
 const eventListeners = new Set<(event: Event) => void>();
@@ -30,6 +31,8 @@ export function startEngine(open: OpenTransport): () => void {
     onState: (state) => useApp.setState({ connection: state }),
     onEvent: (event) => {
       useApp.setState((app) => withEvent(app, event));
+      // Pins come and go elsewhere too; the log tells of both.
+      if (event.type === 'log' && pinEntries.has(event.entry.kind)) void refreshPins();
       for (const listener of eventListeners) listener(event);
     },
     onOpen: () => void refreshAll(),
@@ -66,7 +69,7 @@ export function retryConnection(): void {
 async function refreshAll(): Promise<void> {
   try {
     await readBranches();
-    await refreshStatus();
+    await Promise.all([refreshStatus(), loadPins()]);
     if (useApp.getState().log !== undefined) await loadLog();
   } catch (error) {
     if (!isConnectionLoss(error)) throw error;
@@ -85,6 +88,19 @@ export async function refreshBranches(): Promise<void> {
 async function readBranches(): Promise<void> {
   const branches = await call('branches.list', { all: true });
   useApp.setState((app) => ({ ...withBranches(app, branches), loaded: true }));
+}
+
+async function loadPins(): Promise<void> {
+  const pins = await call('pins.list', {});
+  useApp.setState({ pins });
+}
+
+async function refreshPins(): Promise<void> {
+  try {
+    await loadPins();
+  } catch (error) {
+    if (!isConnectionLoss(error)) throw error;
+  }
 }
 
 async function refreshStatus(): Promise<void> {
