@@ -1,5 +1,7 @@
 import type { Document } from 'mongodb';
 import { parseEjson } from '../../../shared/bson/ejson.ts';
+import { documentBytes } from '../../../shared/bson/value.ts';
+import { elements } from '../../../shared/bson/walk.ts';
 import { ForkyardError } from '../../../shared/errors.ts';
 import { readCatalog } from '../changes/catalog.ts';
 import { setPart } from '../changes/definition.ts';
@@ -126,8 +128,8 @@ export class SchemaRun {
   }
 
   private async command(step: SchemaStep, text: string): Promise<void> {
-    // A map keeps the order of names that look like numbers; the command's own names do not.
-    const command = Object.fromEntries(driverValue(parseEjson(text)) as Map<string, unknown>) as Document;
+    const parts = elements(documentBytes(parseEjson(text)));
+    const command: Document = Object.fromEntries(parts.map(({ name, value }) => [name, driverValue(value)]));
     const db = step.type === 'rename' ? 'admin' : splitNamespace(step.ns)[0];
     await this.accepted(step, () => this.parent.client.db(db).command(command));
   }

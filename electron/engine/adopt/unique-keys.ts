@@ -30,7 +30,7 @@ export function uniqueIndex(ns: string, name: string, spec: Uint8Array): UniqueI
     spec,
     paths: elements(documentBytes(key)).map((part) => part.name),
     sparse: isTrue(field(spec, 'sparse')),
-    partial: filter && asFilter(filter),
+    partial: filter && driverValue(filter),
     // Said in any case: a query would take the collection's own otherwise.
     collation: collation?.[0] === Type.Object ? BSON.deserialize(documentBytes(collation)) : { locale: 'simple' },
   };
@@ -39,11 +39,6 @@ export function uniqueIndex(ns: string, name: string, spec: Uint8Array): UniqueI
 /** Numbers count as the server takes them: `unique: 1` is true. */
 function isTrue(value: BsonValue | undefined): boolean {
   return value !== undefined && value.subarray(1).some((byte) => byte !== 0);
-}
-
-/** A filter as the driver sends it, its values and the order of its names kept. */
-export function asFilter(value: BsonValue): Document {
-  return Object.fromEntries(driverValue(value) as Map<string, unknown>) as Document;
 }
 
 /** Of a document what the index looks at, with its `_id`: all of it where a filter decides. */
@@ -133,7 +128,7 @@ export async function findCandidates(
   const query = { collection, filter, collation: index.collation };
   const client = side.client.db(db);
   if (!indexed) return rawFindAll(client, query);
-  const key = asFilter(field(index.spec, 'key')!);
+  const key = driverValue(field(index.spec, 'key')!);
   return rawFindAll(client, { ...query, hint: key }).catch((error: unknown) => {
     // The server may see no way to answer from this index.
     if (error instanceof MongoServerError) return rawFindAll(client, query);

@@ -6,10 +6,9 @@ import type { Side } from '../changes/side.ts';
 import { readByKey, splitNamespace } from '../changes/touched.ts';
 import type { Home } from '../home/home.ts';
 import type { PlanItemRecord } from '../home/plans.ts';
-import { rawFind } from '../mongod/raw.ts';
+import { driverValue, rawFind } from '../mongod/raw.ts';
 import { lookMs } from './new-index.ts';
 import { Rehearsal } from './rehearsal.ts';
-import { asFilter } from './unique-keys.ts';
 import type { ItemSource } from './unique-clashes.ts';
 
 const text = (value: BsonValue | undefined) =>
@@ -69,7 +68,7 @@ export async function unfitDocuments(
 ): Promise<Unfit> {
   if (!refuses(validation)) return { keys: [], whole: true };
   const [db, collection] = splitNamespace(parent.ns);
-  const filter: Document = { $nor: [asFilter(field(validation, 'validator')!)] };
+  const filter: Document = { $nor: [driverValue(field(validation, 'validator')!)] };
   const keys: BsonValue[] = [];
   const started = Date.now();
   try {

@@ -21,27 +21,36 @@ export async function discard(
   now: boolean,
 ): Promise<{ record: BranchRecord; trashedUntil: Date | undefined }> {
   const record = await workspace.record(name);
-  const branch = workspace.live.get(record._id);
-  const end = async () => {
-    await requireDiscardable(workspace, record);
-    await branch?.idle();
-    const changes = branch
-      ? await branch.history.touchedCount()
-      : await new History(workspace.home, record._id).touchedCount();
-    if (branch) await workspace.stopBranch(branch, 'kill');
-    const ended = await (now ? remove(workspace, record) : toTrash(workspace, record));
-    await workspace.logEntry({
-      kind: 'discard',
-      branch: record.name,
-      branchId: record._id,
-      items: changes,
-      ...(ended.goneAt ? { until: ended.goneAt } : {}),
-      text: `Discarded ${record.name} with ${changes === 1 ? '1 changed document' : `${changes} changed documents`}`,
-    });
-    return ended;
-  };
-  const ended = await (branch ? branch.exclusively(end) : workspace.turns.take(record._id, end));
+  const ended = await inTurn(workspace, record, () => endSandbox(workspace, record, now));
   return { record: ended, trashedUntil: ended.goneAt };
+}
+
+/** When no other job runs on the branch, whether or not its server does. @throws ForkyardError `branch_not_live` */
+export function inTurn<T>(workspace: Workspace, { _id }: BranchRecord, work: () => Promise<T>): Promise<T> {
+  const branch = workspace.live.get(_id);
+  return branch ? branch.exclusively(work) : workspace.turns.take(_id, work);
+}
+
+/**
+ * Ends a sandbox, see {@link discard}; called in its turn.
+ * @returns the record as it is now; without `goneAt` where nothing is left of it
+ */
+export async function endSandbox(workspace: Workspace, record: BranchRecord, now: boolean): Promise<BranchRecord> {
+  await requireDiscardable(workspace, record);
+  const branch = workspace.live.get(record._id);
+  await branch?.idle();
+  const changes = await (branch?.history ?? new History(workspace.home, record._id)).touchedCount();
+  if (branch) await workspace.stopBranch(branch, 'kill');
+  const ended = await (now ? remove(workspace, record) : toTrash(workspace, record));
+  await workspace.logEntry({
+    kind: 'discard',
+    branch: record.name,
+    branchId: record._id,
+    items: changes,
+    ...(ended.goneAt ? { until: ended.goneAt } : {}),
+    text: `Discarded ${record.name} with ${changes === 1 ? '1 changed document' : `${changes} changed documents`}`,
+  });
+  return ended;
 }
 
 async function requireDiscardable(workspace: Workspace, record: BranchRecord): Promise<void> {

@@ -4,7 +4,7 @@ import { comparedPages, openComparison } from '../changes/diff.ts';
 import { settleNow } from '../changes/side.ts';
 import { Selection } from '../changes/selection.ts';
 import type { BranchRecord, LogRecord } from '../home/records.ts';
-import { discard, inTrash, purge, takeFromTrash } from './discard.ts';
+import { endSandbox, inTrash, inTurn, purge, takeFromTrash } from './discard.ts';
 import type { LocalBranch } from './local-branch.ts';
 import type { Workspace } from './workspace.ts';
 
@@ -90,27 +90,35 @@ export class ExpirySweep {
       if (record.note !== note) await workspace.update(record._id, { note });
       return;
     }
-    const branch = workspace.live.get(record._id);
-    const work = async () => {
+    await inTurn(workspace, record, async () => {
+      const branch = workspace.live.get(record._id);
       await branch?.idle();
-      const unreviewed = branch ? await hasUnreviewedWork(workspace, branch) : true;
-      if (!unreviewed) return false;
-      if (branch) await workspace.stopBranch(branch, 'stop');
-      const goneAt = new Date(Date.now() + graceMs);
-      await workspace.update(record._id, { state: 'expired', goneAt }, ['expiresAt', 'note']);
-      await workspace.logEntry({
-        kind: 'expire',
-        branch: record.name,
-        branchId: record._id,
-        text: `${record.name} expired with changes nobody reviewed; it can be brought back until ${goneAt.toISOString()}`,
-      });
-      this.notice(record.name, 'expired', goneAt);
-      return true;
-    };
-    const kept = branch ? await branch.exclusively(work) : await work();
-    if (kept) return;
-    await discard(workspace, record.name, true);
-    this.notice(record.name, 'gone', new Date());
+      // It may have waited behind a job: what was done for the branch meanwhile counts.
+      const now = await workspace.home.branches.findOne({ _id: record._id });
+      if (!now?.active || !now.expiresAt || now.expiresAt > new Date()) return;
+      if ((await workspace.children(now._id)).length > 0) return;
+      if (!branch || (await hasUnreviewedWork(workspace, branch))) {
+        await this.grace(now, branch);
+        return;
+      }
+      await endSandbox(workspace, now, true);
+      this.notice(now.name, 'gone', new Date());
+    });
+  }
+
+  /** Its server stops; its files and its history stay for a while. */
+  private async grace({ _id, name }: BranchRecord, branch: LocalBranch | undefined): Promise<void> {
+    const { workspace } = this;
+    if (branch) await workspace.stopBranch(branch, 'stop');
+    const goneAt = new Date(Date.now() + graceMs);
+    await workspace.update(_id, { state: 'expired', goneAt }, ['expiresAt', 'note']);
+    await workspace.logEntry({
+      kind: 'expire',
+      branch: name,
+      branchId: _id,
+      text: `${name} expired with changes nobody reviewed; it can be brought back until ${goneAt.toISOString()}`,
+    });
+    this.notice(name, 'expired', goneAt);
   }
 
   private async remove(record: BranchRecord): Promise<void> {

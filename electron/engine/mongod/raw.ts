@@ -2,11 +2,11 @@
  * Documents as the exact bytes the server holds. The driver's own path through JavaScript objects loses number types,
  * duplicate names and key order, so what is compared or written exactly goes through here.
  */
-import { BSON, Long, type Binary, type ClientSession, type Db, type Document, type Timestamp } from 'mongodb';
-// The one internal import of the driver: it sends pre-serialised documents. `raw.test.ts` fails when the driver changes it.
+import { Long, ObjectId, type Binary, type ClientSession, type Db, type Document, type Timestamp } from 'mongodb';
+// The one internal import of the driver: it sends pre-serialised documents. `raw.test.ts` fails when the driver changes.
 import { DocumentSequence } from 'mongodb/lib/cmap/commands.js';
 import { Type, type BsonValue } from '../../../shared/bson/value.ts';
-import { buildDocument, elementsOf, field, rawElement, valueSlice } from '../../../shared/bson/walk.ts';
+import { elementsOf, field, valueSlice } from '../../../shared/bson/walk.ts';
 
 export interface RawOptions {
   readonly session?: ClientSession | undefined;
@@ -167,19 +167,28 @@ function readInt64(value: Uint8Array): bigint {
 }
 
 /**
- * A value as the driver will serialise it back to the same bytes: wrapper classes for numbers, Maps for documents (an
- * object would move integer-like keys). For keys in filters; documents go as bytes.
+ * A value as the driver sends it with exactly these bytes, wherever in a command it stands. The driver's own classes would
+ * lose some: a DBPointer, a nested undefined, names that come twice or look like numbers, text that is no UTF-8.
  */
-export function driverValue(value: BsonValue): unknown {
-  if (value[0] === Type.Object || value[0] === Type.Array) {
-    const parts = elementsOf(valueSlice(value));
-    if (value[0] === Type.Array) return parts.map((part) => driverValue(part.value));
-    return new Map(parts.map((part) => [part.name, driverValue(part.value)]));
+export function driverValue(value: BsonValue): Document {
+  return new ExactValue(value);
+}
+
+/** The driver asks an ObjectId to write itself; this one writes its own value, and the type of that before its name. */
+class ExactValue extends ObjectId {
+  private readonly value: BsonValue;
+
+  constructor(value: BsonValue) {
+    super('000000000000000000000000');
+    this.value = value;
   }
-  const wrapped = BSON.deserialize(buildDocument([rawElement('v', value)]), {
-    promoteValues: false,
-    promoteLongs: false,
-    bsonRegExp: true,
-  });
-  return wrapped['v'];
+
+  /** @returns how many bytes were written behind the name */
+  serializeInto(into: Uint8Array, at: number): number {
+    let typeAt = at - 2;
+    while (into[typeAt] !== Type.ObjectId) typeAt -= 1;
+    into[typeAt] = this.value[0]!;
+    into.set(this.value.subarray(1), at);
+    return this.value.length - 1;
+  }
 }
