@@ -1,6 +1,5 @@
 /** What was written, and the net effect of it. */
 import { z } from 'zod';
-import { Target } from './plans.ts';
 import { Bson, ChangeKind, FieldPath, Namespace, Time, method } from './values.ts';
 
 /** One captured write (or a gap, or an import). `op` is the server's operationType, `import` or `gap`. */
@@ -94,6 +93,29 @@ export const Diff = z.object({
   comparedAt: Time,
 });
 export type Diff = z.infer<typeof Diff>;
+
+/**
+ * One schema item of a collection, by what its {@link SchemaChange} says: `kind` tells a dropped collection from the one
+ * that was made under its name, `name` is an index's. What is left out matches every item.
+ */
+export const SchemaTarget = z.object({
+  type: SchemaType.optional(),
+  kind: ChangeKind.optional(),
+  name: z.string().optional(),
+});
+export type SchemaTarget = z.infer<typeof SchemaTarget>;
+
+/**
+ * What a plan takes in or leaves out: a collection with its documents and schema items, a document of it, a field of that,
+ * or (with `schema`) schema items of it alone.
+ */
+export const Target = z.object({
+  ns: Namespace,
+  id: Bson.optional(),
+  path: FieldPath.optional(),
+  schema: SchemaTarget.optional(),
+});
+export type Target = z.infer<typeof Target>;
 
 export const changeApi = {
   /**

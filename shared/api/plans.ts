@@ -1,30 +1,7 @@
 /** Plans that carry changes over or take them back, and the log of what was done. */
 import { z } from 'zod';
-import { DocumentChange, SchemaType } from './changes.ts';
-import { Bson, ChangeKind, FieldPath, Namespace, Time, method } from './values.ts';
-
-/**
- * One schema item of a collection, by what its {@link SchemaChange} says: `kind` tells a dropped collection from the one
- * that was made under its name, `name` is an index's. What is left out matches every item.
- */
-export const SchemaTarget = z.object({
-  type: SchemaType.optional(),
-  kind: ChangeKind.optional(),
-  name: z.string().optional(),
-});
-export type SchemaTarget = z.infer<typeof SchemaTarget>;
-
-/**
- * What a plan takes in or leaves out: a collection with its documents and schema items, a document of it, a field of that,
- * or (with `schema`) schema items of it alone.
- */
-export const Target = z.object({
-  ns: Namespace,
-  id: Bson.optional(),
-  path: FieldPath.optional(),
-  schema: SchemaTarget.optional(),
-});
-export type Target = z.infer<typeof Target>;
+import { Target } from './changes.ts';
+import { Bson, Namespace, Time, method } from './values.ts';
 
 /** A decided conflict: take a side by its branch's name, or (not for schema items) set an edited result. */
 export const Decision = z.object({
@@ -117,25 +94,6 @@ export const planApi = {
   'plan.apply': method(z.object({ plan: z.string(), job: z.string().optional() }), Applied),
   /** plan + apply in one. Undecided conflicts: error `conflicts`, nothing changed. */
   'plan.adopt': method(Selection.extend({ branch: z.string() }), Applied),
-  /**
-   * Plans to take changes of a branch back inside it, field by field: what others changed later in the same documents
-   * stays. Where both changed the same, it is a conflict: such a document is listed and left out of the plan.
-   */
-  'changes.undo': method(
-    z.object({
-      branch: z.string(),
-      what: z.union([
-        z.object({ seqs: z.array(z.number().int().positive()).min(1).max(10_000) }),
-        z.object({ from: z.number().int().positive(), to: z.number().int().positive() }),
-        z.object({ transaction: z.string() }),
-        z.object({ actor: z.string() }),
-      ]),
-    }),
-    BackPlan.extend({
-      /** The first hundred. `base` is what the change left, `parent` what is there now, `branch` what was there before. */
-      conflicting: z.array(DocumentChange),
-    }),
-  ),
   'log.list': method(z.object({ branch: z.string().optional() }), z.array(LogEntry)),
   /** Plans to take a `previewable` entry back, to look at first; `plan.apply` carries it out. Errors as `log.undo`. */
   'log.undoPlan': method(z.object({ entry: z.string() }), BackPlan),

@@ -1,7 +1,7 @@
-/** Any moment of a branch: to look at, and to go back to. */
+/** Ways back inside a branch: to any moment, and of single changes. */
 import { z } from 'zod';
 import { Branch } from './branches.ts';
-import { NamespaceSummary } from './changes.ts';
+import { DocumentChange, NamespaceSummary } from './changes.ts';
 import { Applied, BackPlan } from './plans.ts';
 import { Bson, ChangeKind, Namespace, Time, method } from './values.ts';
 
@@ -59,5 +59,24 @@ export const restoreApi = {
       ttlMs: z.number().int().positive().nullable().optional(),
     }),
     Applied.extend({ branch: Branch, uri: z.string(), at: MomentAt }),
+  ),
+  /**
+   * Plans to take changes of a branch back inside it, field by field: what others changed later in the same documents
+   * stays. Where both changed the same, it is a conflict: such a document is listed and left out of the plan.
+   */
+  'changes.undo': method(
+    z.object({
+      branch: z.string(),
+      what: z.union([
+        z.object({ seqs: z.array(z.number().int().positive()).min(1).max(10_000) }),
+        z.object({ from: z.number().int().positive(), to: z.number().int().positive() }),
+        z.object({ transaction: z.string() }),
+        z.object({ actor: z.string() }),
+      ]),
+    }),
+    BackPlan.extend({
+      /** The first hundred. `base` is what the change left, `parent` what is there now, `branch` what was there before. */
+      conflicting: z.array(DocumentChange),
+    }),
   ),
 } as const;
