@@ -63,9 +63,10 @@ describe('DF-07: huge arrays', () => {
 
   it('200,000 sorted numbers are a short summary within seconds', () => {
     const [before, after] = [{ list: numbers }, { list: [...numbers].sort((a, b) => a.valueOf() - b.valueOf()) }];
-    const began = performance.now();
+    // What it computes, whoever else uses the machine; microseconds.
+    const began = process.cpuUsage();
     const lines = change(before, after);
-    expect(performance.now() - began).toBeLessThan(10_000);
+    expect(process.cpuUsage(began).user).toBeLessThan(10_000_000);
     expect(lines.length).toBeLessThan(20);
     expect(drawn(lines).join('\n')).toMatch(
       /The same 200,000 elements in another order: [\d,]+ of 200,000 kept elements moved/,
@@ -75,9 +76,10 @@ describe('DF-07: huge arrays', () => {
   it('20,000 objects of which many changed show the first differences and open more', () => {
     const items = Array.from({ length: 20_000 }, (_, at) => ({ sku: `p${String(at)}`, stock: at }));
     const after = { items: items.map((item, at) => (at % 4 === 0 ? { ...item, stock: -at - 1 } : item)) };
-    const began = performance.now();
+    // What it computes, whoever else uses the machine; microseconds.
+    const began = process.cpuUsage();
     const lines = change({ items }, after);
-    expect(performance.now() - began).toBeLessThan(10_000);
+    expect(process.cpuUsage(began).user).toBeLessThan(10_000_000);
     expect(lines.length).toBeLessThan(500);
     const text = drawn(lines).join('\n');
     expect(text).toContain('5,000 elements removed, 5,000 elements added');

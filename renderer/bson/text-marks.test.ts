@@ -36,9 +36,10 @@ describe('DF-08: long strings', () => {
     const words = Array.from({ length: 150_000 }, (_, at) => `word${String(at)}`);
     const before = words.join(' ');
     words[75_000] = 'CHANGED';
-    const began = performance.now();
+    // What it computes, whoever else uses the machine; microseconds.
+    const began = process.cpuUsage();
     const [old, fresh] = markText(before, words.join(' '));
-    expect(performance.now() - began).toBeLessThan(3_000);
+    expect(process.cpuUsage(began).user).toBeLessThan(3_000_000);
     expect(drawn(fresh)).toContain('[CHANGED]');
     expect(drawn(old)).toContain('[word75000]');
     expect(drawn(fresh).length).toBeLessThan(300);
@@ -50,9 +51,10 @@ describe('DF-08: long strings', () => {
       const next = (): number => (state = (state * 1_103_515_245 + 12_345) % 2_147_483_648);
       return Array.from({ length: 170_000 }, () => next().toString(36).slice(0, 5)).join(' ');
     };
-    const began = performance.now();
+    // What it computes, whoever else uses the machine; microseconds.
+    const began = process.cpuUsage();
     const [old, fresh] = markText(text(1), text(2));
-    expect(performance.now() - began).toBeLessThan(5_000);
+    expect(process.cpuUsage(began).user).toBeLessThan(5_000_000);
     for (const side of [old, fresh]) {
       expect(drawn(side)).toMatch(/‹[\d,]+ characters›/);
       expect(drawn(side).length).toBeLessThan(4_000);
