@@ -5,6 +5,7 @@ import { compareSchema } from '../changes/schema.ts';
 import { settleNow } from '../changes/side.ts';
 import { History } from '../home/history.ts';
 import type { BranchRecord } from '../home/records.ts';
+import { Behind } from './behind.ts';
 import { mainId } from './main-branch.ts';
 import type { Workspace } from './workspace.ts';
 import type { LocalBranch } from './local-branch.ts';
@@ -24,11 +25,12 @@ export class BranchRows {
   private readonly sizes = new Map<string, { at: number; size: Size }>();
   private readonly bases = new Map<string, Catalog>();
   private readonly schemaCounts = new Map<string, { at: string; count: number }>();
-  private readonly behind = new Map<string, { at: string; count: number }>();
+  private readonly behind: Behind;
   private readonly counts = new Map<string, { at: string; counts: NonNullable<BranchRow['counts']> }>();
 
   constructor(workspace: Workspace) {
     this.workspace = workspace;
+    this.behind = new Behind(workspace.home);
   }
 
   /** `settle` first waits until every history has passed this moment. */
@@ -56,7 +58,7 @@ export class BranchRows {
     const [touched, schema, behind, size] = await Promise.all([
       record._id === mainId ? 0 : history.touchedCount(),
       branch ? this.schemaChanges(branch) : 0,
-      parent ? this.behindCount(record, parent) : undefined,
+      parent ? this.behind.count(record, history, parent) : undefined,
       branch ? this.size(branch).catch(() => undefined) : undefined,
     ]);
     const counted = this.counts.get(record._id);
@@ -84,18 +86,6 @@ export class BranchRows {
     if (!base) this.bases.set(_id, (base = (await loadBaseCatalog(this.workspace.home, _id)).atFork));
     const count = compareSchema(base, base, await readCatalog(branch.client)).length;
     this.schemaCounts.set(_id, { at, count });
-    return count;
-  }
-
-  private async behindCount(record: BranchRecord, parent: LocalBranch): Promise<number | undefined> {
-    const seq = record.forkPoint?.seq;
-    if (seq === undefined) return undefined;
-    if (parent.capture.seq <= seq) return 0;
-    const at = `${seq}-${parent.capture.seq}`;
-    const known = this.behind.get(record._id);
-    if (known?.at === at) return known.count;
-    const count = await parent.history.touchedSince(seq);
-    this.behind.set(record._id, { at, count });
     return count;
   }
 

@@ -5,7 +5,7 @@ import { uidOf } from '../mongod/accounts.ts';
 import { lastWriteTime } from '../mongod/replica.ts';
 import type { History, ImportedKey } from '../home/history.ts';
 import type { Home } from '../home/home.ts';
-import type { CaptureState, ChangeRecord, GapRecord } from '../home/records.ts';
+import { engineActor, type CaptureState, type ChangeRecord, type GapRecord } from '../home/records.ts';
 import { authorsOf, timeKey, type Author } from './attribution.ts';
 import { canHaveImages, switchImagesOn } from './coverage.ts';
 import { tickBefore, tokenTime, type StreamEvent } from './event.ts';
@@ -35,8 +35,6 @@ export interface CaptureOptions {
   readonly log: (line: string) => void;
 }
 
-/** What the engine's own writes are called in a history. */
-export const engineActor = 'forkyard';
 const ttlActor = 'TTL';
 
 const transactionBytes = 8 * 1024 * 1024;

@@ -408,18 +408,6 @@ export class History {
     return new Map(rows.map(({ _id, ...writes }) => [_id, writes]));
   }
 
-  /** Distinct documents changed after `seq`, at most `limit` changes looked at. */
-  async touchedSince(seq: number): Promise<number> {
-    const [found] = await this.changes
-      .aggregate<{ n: number }>([
-        { $match: { _id: { $gt: seq }, k: { $exists: true } } },
-        { $group: { _id: { u: '$u', k: '$k' } } },
-        { $count: 'n' },
-      ])
-      .toArray();
-    return found?.n ?? 0;
-  }
-
   /** The last sequence that had happened at a cluster time, looked for downwards from `from`. */
   async seqAt(time: Timestamp, from: number): Promise<number> {
     const [found] = await this.changes

@@ -3,6 +3,9 @@ import type { AccessLevel, BranchState } from '../../../shared/api.ts';
 import type { BsonValue } from '../../../shared/bson/value.ts';
 import type { Account } from '../mongod/accounts.ts';
 
+/** What the engine's own writes are called in a history. */
+export const engineActor = 'forkyard';
+
 /** A branch in the catalog. */
 export interface BranchRecord {
   readonly _id: string;
