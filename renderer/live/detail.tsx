@@ -1,5 +1,5 @@
 import { useMemo, useState } from 'react';
-import type { Change } from '../../shared/api.ts';
+import type { BranchRow, Change } from '../../shared/api.ts';
 import { fromBase64 } from '../../shared/bson/value.ts';
 import { DocumentView } from '../bson/document-view.tsx';
 import { ejsonText } from '../bson/ejson-lines.ts';
@@ -10,12 +10,14 @@ import { Button, CopyButton, Segments } from '../shell/controls.tsx';
 import { Actors, KindMark } from '../shell/marks.tsx';
 import { count, plural } from '../shell/numbers.ts';
 import { clock } from '../shell/time.ts';
+import { GapBody } from './gap.tsx';
 import { isDocumentChange, kindOf, kindWord } from './kinds.ts';
 import { changeTitle, summaryOf } from './summary.ts';
 import type { DocumentRef } from './show-in-live.ts';
 import type { FieldText } from './summary.ts';
 
 interface DetailProps {
+  readonly branch: BranchRow;
   readonly change: Change;
   /** Shows what taking the write back would do. */
   readonly onUndo: () => void;
@@ -24,7 +26,7 @@ interface DetailProps {
 }
 
 /** One write in full. */
-export function ChangeDetail({ change, ...verbs }: DetailProps) {
+export function ChangeDetail({ branch, change, ...verbs }: DetailProps) {
   const kind = kindOf(change);
   const { fields, words } = summaryOf(change);
   const title = changeTitle(change);
@@ -55,7 +57,9 @@ export function ChangeDetail({ change, ...verbs }: DetailProps) {
           </dd>
         </dl>
       </div>
-      {isDocumentChange(change) ? (
+      {change.op === 'gap' ? (
+        <GapBody change={change} branch={branch} />
+      ) : isDocumentChange(change) ? (
         <DocumentChangeBody key={change.seq} change={change} fields={change.op === 'insert' ? [] : fields} {...verbs} />
       ) : (
         <OtherBody change={change} words={words} />
@@ -89,7 +93,7 @@ function DocumentChangeBody({
   fields,
   onUndo,
   onHistory,
-}: DetailProps & { readonly fields: readonly FieldText[] }) {
+}: Omit<DetailProps, 'branch'> & { readonly fields: readonly FieldText[] }) {
   const [image, setImage] = useState<Image>('both');
   const [opened, setOpened] = useState<ReadonlySet<string>>(new Set());
   const { before, after, ns, id } = change;
@@ -192,7 +196,7 @@ function FieldTable({ fields }: { readonly fields: readonly FieldText[] }) {
   );
 }
 
-/** A schema event, an import or a gap: what it says of itself. */
+/** A schema event or an import: what it says of itself. */
 function OtherBody({ change, words }: { readonly change: Change; readonly words: string | undefined }) {
   const hasDetail = Object.keys(change.detail ?? {}).length > 0;
   return (

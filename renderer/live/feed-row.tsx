@@ -6,12 +6,13 @@ import { Icon } from '../shell/icons.tsx';
 import { KindMark, NamedActors } from '../shell/marks.tsx';
 import { count, plural } from '../shell/numbers.ts';
 import { age } from '../shell/time.ts';
+import { GapRow } from './gap.tsx';
 import { kindOf, kindWord, schemaWord } from './kinds.ts';
 import type { FeedRow, Group } from './rows.ts';
 import { summaryOf } from './summary.ts';
 import type { FieldText } from './summary.ts';
 
-interface RowProps {
+export interface RowProps {
   readonly id: string;
   readonly row: FeedRow;
   readonly index: number;
@@ -191,33 +192,4 @@ function groupWords({ type, changes }: Group): string {
       : `in ${count(namespaces.length)} collections`;
   const took = ms < 100 ? `${String(ms)} ms` : `${(ms / 1000).toFixed(1)} s`;
   return `${plural(changes.length, 'write')} ${where}${ms === 0 ? '' : type === 'burst' ? ` in ${took}` : `, ${took}`}`;
-}
-
-function GapRow({ row, ...place }: RowProps & { readonly row: Extract<FeedRow, { kind: 'gap' }> }) {
-  const { change } = row;
-  const reason = change.detail?.['reason'];
-  return (
-    <div
-      className="fgap"
-      role="row"
-      id={place.id}
-      aria-rowindex={place.index}
-      aria-level={1}
-      aria-selected={place.selected}
-      style={{ transform: `translateY(${String(place.top)}px)` }}
-      onClick={() => place.onSelect(change.seq)}
-    >
-      <span className="hatch" role="gridcell">
-        <span className="sr">Not known</span>
-      </span>
-      <div role="gridcell">
-        <p>
-          <b>History gap here{change.ns === undefined ? '' : `, in ${collectionName(change.ns)}`}</b>
-        </p>
-        <p className="soft cut">
-          {typeof reason === 'string' ? reason : 'Some writes could not be recorded.'} Review compares exactly.
-        </p>
-      </div>
-    </div>
-  );
 }

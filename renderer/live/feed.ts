@@ -5,6 +5,7 @@ import type { ErrorBody } from '../../shared/errors.ts';
 import { announce } from '../store/app.ts';
 import { call, isConnectionLoss } from '../store/engine.ts';
 import { count } from '../shell/numbers.ts';
+import { Activity } from './activity.ts';
 
 /** The newest rows kept in memory; older ones are paged in when scrolled to. */
 const keptRows = 5_000;
@@ -13,6 +14,8 @@ const mostRows = 10_000;
 /** Images kept in memory, characters of base64; rows beyond it are paged in again when needed. */
 const keptImageChars = 64_000_000;
 const pageRows = 500;
+/** Followed in pieces: a page's text, its changes and their images are in memory at once, several times over. */
+const followedRows = 500;
 const paintMs = 100;
 const longPollMs = 25_000;
 
@@ -24,6 +27,8 @@ export interface Feed {
   readonly changes: readonly Change[];
   /** The newest sequence the engine has told of; above the last shown one while the view is held. */
   readonly head: number;
+  /** Counts what came, shown or not; filled in place, whenever `head` or the first row changes. */
+  readonly activity: Activity;
   /** Paused by the user, and when. */
   readonly pausedAt: number | undefined;
   /** Scrolled away from the newest row: the view stays still. */
@@ -43,6 +48,8 @@ let held: Change[] = [];
 /** Set when more arrived than is kept in `held`, or the newest shown rows were cut off: the head is read again when let go. */
 let stale = false;
 let reloading = false;
+/** The newest sequence that has arrived; told as the feed's head with the next paint. */
+let arrived = 0;
 let paint: ReturnType<typeof setTimeout> | undefined;
 
 /** Follows a branch until the returned function is called. */
@@ -111,6 +118,7 @@ export async function loadOlder(): Promise<void> {
     const page = await call('changes.page', { branch: feed.name, before: first.seq, limit: pageRows });
     const now = useFeed.getState().feed;
     if (now?.branch !== feed.branch || now.changes[0]?.seq !== first.seq) return;
+    now.activity.take(page.changes);
     const changes = [...page.changes, ...now.changes];
     // Cut off at the newest end: that is the way back up, and it is read again from the engine.
     const kept = changes.length > mostRows ? changes.slice(0, mostRows) : changes;
@@ -145,6 +153,7 @@ function emptyFeed({ id, name }: BranchRow): Feed {
     name,
     changes: [],
     head: 0,
+    activity: new Activity(),
     pausedAt: undefined,
     away: false,
     loaded: false,
@@ -163,7 +172,7 @@ async function follow(branch: BranchRow, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     try {
       cursor ??= await start(branch, signal);
-      const input = { branch: branch.name, after: cursor, limit: 2_000, waitMs: longPollMs };
+      const input = { branch: branch.name, after: cursor, limit: followedRows, waitMs: longPollMs };
       const page = await call('changes.page', input, { signal });
       if (isAborted(signal)) return;
       cursor = page.changes.at(-1)?.seq ?? cursor;
@@ -196,8 +205,12 @@ async function loadHead({ id, name }: Pick<BranchRow, 'id' | 'name'>, signal?: A
   const page = await call('changes.page', { branch: name, before: probe.last + 1, limit: pageRows }, options);
   const last = page.changes.at(-1)?.seq ?? probe.last;
   const reachedStart = isStart(page.changes);
-  if (useFeed.getState().feed?.branch === id) {
-    update({ changes: page.changes, head: last, loaded: true, reachedStart, error: undefined });
+  const { feed } = useFeed.getState();
+  if (feed?.branch === id) {
+    // What was followed is counted as it comes; this is where following begins.
+    if (!feed.loaded) feed.activity.take(page.changes);
+    const head = Math.max(feed.head, last);
+    update({ changes: page.changes, head, loaded: true, reachedStart, error: undefined });
   }
   return last;
 }
@@ -206,13 +219,16 @@ function receive(changes: readonly Change[]): void {
   const last = changes.at(-1);
   const { feed } = useFeed.getState();
   if (last === undefined || feed === undefined) return;
-  update({ head: Math.max(feed.head, last.seq) });
+  feed.activity.take(changes);
+  arrived = last.seq;
   if (!stale) held.push(...changes);
   if (isHeld(feed) && held.length > keptRows) markStale();
   paint ??= setTimeout(() => {
     paint = undefined;
     const now = useFeed.getState().feed;
-    if (now !== undefined && !isHeld(now)) flush();
+    if (now === undefined) return;
+    if (isHeld(now)) update({ head: Math.max(now.head, arrived) });
+    else flush();
   }, paintMs);
 }
 
@@ -229,7 +245,8 @@ function flush(): void {
   const all = [...feed.changes, ...held.filter((change) => change.seq > shown)];
   const changes = bounded(all);
   held = [];
-  update({ changes, reachedStart: feed.reachedStart && changes.length === all.length });
+  const head = Math.max(feed.head, changes.at(-1)?.seq ?? 0);
+  update({ changes, head, reachedStart: feed.reachedStart && changes.length === all.length });
 }
 
 async function reload({ branch, name }: Feed): Promise<void> {

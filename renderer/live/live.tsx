@@ -9,9 +9,9 @@ import { FeedList } from './feed-list.tsx';
 import { followBranch, rereadChange, runningImport, useFeed } from './feed.ts';
 import type { Feed } from './feed.ts';
 import { isDocumentChange } from './kinds.ts';
-import { feedRows, noFilter, passes } from './rows.ts';
+import { feedRows, noFilter } from './rows.ts';
 import type { FeedFilter } from './rows.ts';
-import { searchText } from './summary.ts';
+import { useFiltered } from './search.ts';
 import { ActivityTrack } from './track.tsx';
 import { takeDocumentRequest } from './show-in-live.ts';
 import type { DocumentRef } from './show-in-live.ts';
@@ -44,10 +44,7 @@ function LoadedFeed({ branch, feed }: { readonly branch: BranchRow; readonly fee
   const shownFilter = useDeferredValue(filter);
   const history = useDocumentHistory(feed, document);
   const changes = document === undefined ? feed.changes : (history ?? none);
-  const filtered = useMemo(
-    () => (shownFilter === noFilter ? changes : changes.filter((change) => passes(change, shownFilter, searchText))),
-    [changes, shownFilter],
-  );
+  const filtered = useFiltered(changes, shownFilter);
   const rows = useMemo(() => feedRows(filtered, toggled), [filtered, toggled]);
   const change = useMemo(
     () => changes.find((one) => one.seq === selected) ?? filtered.at(-1),
@@ -68,7 +65,7 @@ function LoadedFeed({ branch, feed }: { readonly branch: BranchRow; readonly fee
     });
   return (
     <div className="body live">
-      <ActivityTrack changes={feed.changes} pausedAt={feed.pausedAt} />
+      <ActivityTrack feed={feed} />
       <FeedFilters
         changes={feed.changes}
         filter={filter}
@@ -105,6 +102,7 @@ function LoadedFeed({ branch, feed }: { readonly branch: BranchRow; readonly fee
             <aside className="detail" aria-label="Selected change" />
           ) : (
             <ChangeDetail
+              branch={branch}
               change={change}
               onUndo={undoSelected}
               onHistory={document === undefined ? setDocument : undefined}

@@ -49,7 +49,7 @@ describe('the rows of a feed', () => {
 });
 
 describe('the filter', () => {
-  const text = (one: Change) => `${one.ns ?? ''} KB-104`;
+  const text = (one: Change) => `${one.ns ?? ''} kb-104`;
   it('finds by kind, collection, actor and text', () => {
     const one = change(1, { actor: 'claude-code' });
     expect(passes(one, noFilter, text)).toBe(true);

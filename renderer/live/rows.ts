@@ -31,7 +31,7 @@ export interface FeedFilter {
   readonly hidden: ReadonlySet<ChangeKind>;
   readonly collection: string | undefined;
   readonly actor: string | undefined;
-  /** Lower case; found in the text that `textOf` gives. */
+  /** Lower case, as is the text of a change it is looked for in. */
   readonly text: string;
 }
 
@@ -46,7 +46,7 @@ export function passes(change: Change, filter: FeedFilter, textOf: (change: Chan
   if (filter.actor !== undefined && change.actor !== filter.actor && change.actors?.includes(filter.actor) !== true) {
     return false;
   }
-  return filter.text === '' || textOf(change).toLowerCase().includes(filter.text);
+  return filter.text === '' || textOf(change).includes(filter.text);
 }
 
 /**

@@ -1,64 +1,69 @@
 import { useEffect, useMemo, useRef } from 'react';
-import type { Change } from '../../shared/api.ts';
-import { plural } from '../shell/numbers.ts';
+import { count, plural } from '../shell/numbers.ts';
 import { clock, span, useNow } from '../shell/time.ts';
 import { useWidth } from '../shell/use-width.ts';
-import { kindOf } from './kinds.ts';
+import { longestMs, stepMs } from './activity.ts';
+import type { Bar } from './activity.ts';
+import type { Feed } from './feed.ts';
 
 const barPx = 4;
 const heightPx = 28;
-/** The track shows this long, or less where the loaded rows reach back less far. */
-const longestMs = 20 * 60_000;
+/** The track shows at least this long, and more where what is counted reaches back further. */
 const shortestMs = 2 * 60_000;
 
-interface Bar {
-  added: number;
-  modified: number;
-  removed: number;
-  gap: boolean;
-}
-
-/** Writes over the last minutes, one bar per four pixels. Its spoken form is a sentence. */
-export function ActivityTrack({
-  changes,
-  pausedAt,
-}: {
-  readonly changes: readonly Change[];
-  readonly pausedAt: number | undefined;
-}) {
+/** Writes over the last minutes, one bar per four pixels; outlines where the feed is held. Its spoken form is a sentence. */
+export function ActivityTrack({ feed }: { readonly feed: Feed }) {
   const canvas = useRef<HTMLCanvasElement>(null);
-  const now = useNow(2_000);
+  const clockMs = useNow(2_000);
   const width = useWidth(canvas);
-  const first = changes[0];
-  const reach = first === undefined ? shortestMs : now - Date.parse(first.time);
-  const lengthMs = Math.min(longestMs, Math.max(shortestMs, reach));
+  const { activity, head, pausedAt } = feed;
+  // The newest write may be younger than the clock's last tick.
+  const now = Math.max(clockMs, activity.toMs);
+  const reach = now - (activity.fromMs ?? now);
+  const total = Math.max(1, Math.floor(width / barPx));
+  const wantedMs = Math.min(longestMs, Math.max(shortestMs, reach));
+  const barMs = Math.ceil(wantedMs / total / stepMs) * stepMs;
+  const lengthMs = barMs * total;
+  const from = (Math.floor(now / barMs) + 1 - total) * barMs;
+  const heldMs = heldSince(feed);
   const bars = useMemo(
-    () => barsOf(changes, now - lengthMs, lengthMs, Math.floor(width / barPx)),
-    [changes, now, lengthMs, width],
+    () => activity.bars(from, barMs, total),
+    // What is counted changes with the newest and the oldest change it was told of.
+    // eslint-disable-next-line react-hooks/exhaustive-deps
+    [activity, head, activity.fromMs, from, barMs, total],
   );
+  const held = heldMs === undefined ? total : Math.max(0, Math.ceil((heldMs - from) / barMs));
   useEffect(() => {
-    if (canvas.current !== null) draw(canvas.current, bars);
-  }, [bars]);
-  const shown = bars.reduce((sum, bar) => sum + bar.added + bar.modified + bar.removed, 0);
+    if (canvas.current !== null && width > 0) draw(canvas.current, bars, held);
+  }, [bars, held, width]);
+  const shown = countOf(bars);
+  const waiting = countOf(bars.slice(held));
+  const share = (at: number): string => `${String(Math.min(1, Math.max(0, (at - from) / lengthMs)) * 100)}%`;
+  const unread = !activity.reachesStart && activity.fromMs !== undefined && activity.fromMs > from;
   return (
     <div className="track">
-      <canvas
-        ref={canvas}
-        height={heightPx}
-        role="img"
-        aria-label={`${plural(shown, 'write')} in the last ${span(lengthMs)}`}
-      />
-      {pausedAt === undefined || pausedAt < now - lengthMs ? null : (
-        <span
-          className="track-paused"
-          aria-hidden="true"
-          style={{ left: `${String((1 - Math.max(0, now - pausedAt) / lengthMs) * 100)}%` }}
-        >
-          paused
-        </span>
-      )}
+      <div className="track-plot">
+        {unread ? (
+          <span className="track-unread" aria-hidden="true" style={{ width: share(activity.fromMs ?? from) }} />
+        ) : null}
+        <canvas
+          ref={canvas}
+          height={heightPx}
+          role="img"
+          aria-label={[
+            `${plural(shown, 'write')} in the last ${span(lengthMs)}`,
+            waiting === 0 ? '' : `, ${count(waiting)} of them held back`,
+            unread ? `; those before ${clock(activity.fromMs ?? from)} are not read yet` : '',
+          ].join('')}
+        />
+        {pausedAt === undefined || pausedAt < from ? null : (
+          <span className="track-paused" aria-hidden="true" style={{ left: share(pausedAt) }}>
+            paused
+          </span>
+        )}
+      </div>
       <div className="track-axis" aria-hidden="true">
-        {ticks(now - lengthMs, lengthMs).map((tick) => (
+        {ticks(from, lengthMs).map((tick) => (
           <span key={tick.at} style={{ left: `${String(tick.share * 100)}%` }}>
             {clock(tick.at, 'minute')}
           </span>
@@ -68,28 +73,19 @@ export function ActivityTrack({
   );
 }
 
-function barsOf(changes: readonly Change[], from: number, lengthMs: number, total: number): Bar[] {
-  const bars = Array.from({ length: Math.max(0, total) }, (): Bar => ({
-    added: 0,
-    modified: 0,
-    removed: 0,
-    gap: false,
-  }));
-  for (let at = changes.length - 1; at >= 0; at -= 1) {
-    const change = changes[at];
-    if (change === undefined) continue;
-    const offset = Date.parse(change.time) - from;
-    if (offset < 0) break;
-    const bar = bars[Math.min(total - 1, Math.floor((offset / lengthMs) * total))];
-    if (bar === undefined) continue;
-    const kind = kindOf(change);
-    if (kind === undefined) bar.gap = true;
-    else bar[kind] += 1;
-  }
-  return bars;
+/** From when on writes wait to be shown: since the pause, or since the newest row of a view that is scrolled away. */
+function heldSince({ pausedAt, away, changes, head }: Feed): number | undefined {
+  const newest = changes.at(-1);
+  if (pausedAt !== undefined) return pausedAt;
+  return away && newest !== undefined && newest.seq < head ? Date.parse(newest.time) + 1 : undefined;
 }
 
-function draw(canvas: HTMLCanvasElement, bars: readonly Bar[]): void {
+function countOf(bars: readonly Bar[]): number {
+  return bars.reduce((sum, bar) => sum + bar.added + bar.modified + bar.removed, 0);
+}
+
+/** Bars from `held` on are outlines: their writes are recorded and not shown yet. */
+function draw(canvas: HTMLCanvasElement, bars: readonly Bar[], held: number): void {
   const scale = window.devicePixelRatio;
   const width = bars.length * barPx;
   canvas.width = width * scale;
@@ -107,6 +103,12 @@ function draw(canvas: HTMLCanvasElement, bars: readonly Bar[]): void {
     if (sum === 0) return;
     // The root keeps single writes visible beside bursts.
     const height = Math.max(2, Math.sqrt(sum / most) * (heightPx - 4));
+    if (index >= held) {
+      pen.strokeStyle = colour('--edge');
+      pen.lineWidth = 1;
+      pen.strokeRect(x + 0.5, heightPx - height + 0.5, barPx - 2, height);
+      return;
+    }
     let y = heightPx;
     for (const [kind, name] of [
       ['modified', '--mod-mark'],

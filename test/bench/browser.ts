@@ -109,6 +109,12 @@ export class BrowserWatch {
       .waitFor();
   }
 
+  /** Waits until the window has been told of this many writes: each is counted as it comes, and nothing stands in for one. */
+  async counted(writes: number): Promise<void> {
+    const name = new RegExp(`^${writes.toLocaleString('en-US')} writes in the last`);
+    await this.page.getByRole('img', { name }).waitFor();
+  }
+
   /** Milliseconds from each key to the frame that shows what it did. */
   async typeIntoFilter(text: string): Promise<number[]> {
     const field = this.page.getByLabel('Filter by field, value or id');
