@@ -31,7 +31,13 @@ export function diffJson({ branch, parent, complete, gaps, summary, schema, docu
     parent,
     complete,
     gaps,
-    summary,
+    summary: summary.map(({ ns, added, modified, removed, conflicts }) => ({
+      ns,
+      added,
+      modified,
+      removed,
+      conflicts,
+    })),
     schema: schema.map(schemaJson),
     documents: documents.map(documentJson),
     next,
@@ -42,8 +48,8 @@ function schemaJson({ type, kind, ns, name, documents, conflict, edited, ...side
   return { type, kind, ns, name, documents, ...sidesJson(sides), conflict, edited: edited?.map(ejson) };
 }
 
-export function documentJson({ ns, id, kind, conflict, fields }: DocumentChange): unknown {
-  return { ns, id: ejson(id), kind, conflict, fields: fields.map(fieldJson) };
+export function documentJson({ ns, id, kind, conflict, fields, measurements }: DocumentChange): unknown {
+  return { ns, id: ejson(id), kind, conflict, fields: fields.map(fieldJson), measurements };
 }
 
 function fieldJson({ path, order, class: merge, ...sides }: FieldChange): unknown {

@@ -178,6 +178,10 @@ function aboutDocument(change: DocumentChange): string {
 }
 
 function fieldsWord(review: ReviewState, change: DocumentChange): string {
+  if (change.measurements) {
+    const { added, modified, removed } = change.measurements;
+    return plural(added + modified + removed, 'measurement');
+  }
   const [whole] = change.fields;
   if (whole?.path.length === 0 && whole.order !== true) {
     const image = whole.branch ?? whole.base;

@@ -27,9 +27,11 @@ export function collectionTally(review: ReviewState, row: Output<'diff.get'>['su
       .filter((document) => !changesParent(review.decisions, document))
       .map(({ id }) => id),
   );
-  const total = row.added + row.modified + row.removed;
+  // Measurements are chosen by the bucket.
+  const counts = row.buckets ?? row;
+  const total = counts.added + counts.modified + counts.removed;
   // More conflicts than were read stay undecided as well.
-  const undecided = open.size + Math.max(0, row.conflicts - conflicts.length);
+  const undecided = open.size + Math.max(0, counts.conflicts - conflicts.length);
   const selectable = total - undecided - asParent.size;
   const counted = (id: string): boolean => !open.has(id) && !asParent.has(id);
   return { total, undecided, chosen: chosenDocuments(review.selection, row.ns, selectable, counted) };

@@ -14,12 +14,20 @@ export interface SentencePart {
 
 /** `37 documents in 3 collections, 1 index, 1 validator, 2 conflicts` */
 export function sentence(diff: Diff): SentencePart[][] {
-  const documents = diff.summary.reduce((sum, row) => sum + row.added + row.modified + row.removed, 0);
+  const counted = (rows: Diff['summary']) => rows.reduce((sum, row) => sum + row.added + row.modified + row.removed, 0);
+  const documents = counted(diff.summary.filter((row) => row.buckets === undefined));
+  const measurements = counted(diff.summary.filter((row) => row.buckets !== undefined));
   const conflicts =
-    diff.summary.reduce((sum, row) => sum + row.conflicts, 0) + diff.schema.filter((item) => item.conflict).length;
+    diff.summary.reduce((sum, row) => sum + (row.buckets ?? row).conflicts, 0) +
+    diff.schema.filter((item) => item.conflict).length;
   const parts: SentencePart[][] = [];
-  if (documents > 0) {
-    parts.push([part(documents, 'document'), { number: 'in', words: '' }, part(diff.summary.length, 'collection')]);
+  const found = [
+    ...(documents > 0 ? [part(documents, 'document')] : []),
+    ...(measurements > 0 ? [part(measurements, 'measurement')] : []),
+  ];
+  if (found.length > 0) {
+    const both = found.length > 1 ? [found[0]!, { number: 'and', words: '' }, found[1]!] : found;
+    parts.push([...both, { number: 'in', words: '' }, part(diff.summary.length, 'collection')]);
   }
   for (const [type, word, many] of schemaNames) {
     const items = diff.schema.filter((item) => item.type === type);

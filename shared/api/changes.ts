@@ -35,12 +35,22 @@ export const FieldChange = z.object({
 });
 export type FieldChange = z.infer<typeof FieldChange>;
 
+/** What became of documents; `conflicts` is a subset of the three. */
+const Counts = z.object({
+  added: z.number().int(),
+  modified: z.number().int(),
+  removed: z.number().int(),
+  conflicts: z.number().int(),
+});
+
 export const DocumentChange = z.object({
   ns: Namespace,
   id: Bson,
   kind: ChangeKind,
   conflict: z.boolean(),
   fields: z.array(FieldChange),
+  /** Of a bucket of a time-series collection: what became of the measurements in it. */
+  measurements: Counts.omit({ conflicts: true }).optional(),
 });
 export type DocumentChange = z.infer<typeof DocumentChange>;
 
@@ -71,13 +81,8 @@ export const Gap = z.object({
   settled: z.boolean(),
 });
 
-export const NamespaceSummary = z.object({
-  ns: Namespace,
-  added: z.number().int(),
-  modified: z.number().int(),
-  removed: z.number().int(),
-  conflicts: z.number().int(),
-});
+/** Of a time-series collection it counts measurements, and `buckets` the documents they are stored and listed in. */
+export const NamespaceSummary = Counts.extend({ ns: Namespace, buckets: Counts.optional() });
 
 export const Diff = z.object({
   branch: z.string(),

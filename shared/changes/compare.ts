@@ -4,7 +4,7 @@ import { documentBytes } from '../bson/value.ts';
 import type { Slice } from '../bson/walk.ts';
 import { entries, type Node } from './node.ts';
 import type { CompareOptions, FieldDelta, Sides } from './sides.ts';
-import { compareValue } from './three-way.ts';
+import { compareValue, leaf } from './three-way.ts';
 import { type Choice, writeNode } from './write.ts';
 
 export type { CompareOptions, FieldDelta, Sides } from './sides.ts';
@@ -53,11 +53,14 @@ export function mergeDocument(
 }
 
 /** The tree of changes; undefined where none is the branch's own. */
-function compared({ base, parent, branch }: Sides, { strict = false }: CompareOptions): Node | undefined {
+function compared(
+  { base, parent, branch }: Sides,
+  { strict = false, whole: asOne = false }: CompareOptions,
+): Node | undefined {
   if (sameBytes(branch, base) || sameBytes(branch, parent)) return undefined;
   const context = { everyChangeDiverges: strict && !sameBytes(parent, base) };
   const sides = { base: whole(base), parent: whole(parent), branch: whole(branch) };
-  const node = compareValue(context, sides, []);
+  const node = asOne ? leaf(context, sides, []) : compareValue(context, sides, []);
   if (node === undefined || entries(node).every((field) => field.class === 'convergent')) return undefined;
   return node;
 }

@@ -34,4 +34,6 @@ export interface FieldDelta {
 export interface CompareOptions {
   /** Any edit of one document on both sides must be decided. */
   readonly strict?: boolean | undefined;
+  /** The document is one value: it is taken or left as a whole, and an edit on both sides must be decided. */
+  readonly whole?: boolean | undefined;
 }

@@ -112,6 +112,10 @@ it('CS-04: an oplog that rolled over while no engine ran is one gap in the histo
   // It goes on as if nothing had been: no loop.
   await data.updateOne({ _id: 'changed' }, { $set: { n: new Int32(6) } });
   expect((await wholeHistory('rolled')).at(-1)).toMatchObject({ op: 'update', ns: 'cs04.data' });
+  // What the branch was when another one left it is not told by what it is now.
+  await yard.call('branches.fork', { name: 'tip', from: 'rolled' });
+  const tip = await yard.call('diff.get', { branch: 'tip', against: 'main' });
+  expect(tip).toMatchObject({ complete: false, gaps: [{ reason: expect.stringMatching(/^In rolled: /) }] });
   await yard.call('plan.adopt', { branch: 'rolled' });
   const merged = await main.db('cs04').collection('data').find().sort({ _id: 1 }).toArray();
   expect(merged).toEqual([
@@ -120,7 +124,7 @@ it('CS-04: an oplog that rolled over while no engine ran is one gap in the histo
     { _id: 'new', n: 5 },
     { _id: 'same', n: 9 },
   ]);
-  await yard.call('branches.discard', { branch: 'rolled', now: true });
+  for (const branch of ['tip', 'rolled']) await yard.call('branches.discard', { branch, now: true });
 });
 
 /**

@@ -52,16 +52,23 @@ function diffText(answer: Diff, summaryOnly: boolean): string {
 }
 
 function headline({ branch, parent, complete, summary, schema }: Diff): string {
-  const documents = summary.reduce((sum, { added, modified, removed }) => sum + added + modified + removed, 0);
+  const counted = (rows: Diff['summary']) =>
+    rows.reduce((sum, { added, modified, removed }) => sum + added + modified + removed, 0);
+  const documents = counted(summary.filter(({ buckets }) => !buckets));
+  const measurements = counted(summary.filter(({ buckets }) => buckets));
   const conflicts =
     summary.reduce((sum, each) => sum + each.conflicts, 0) + schema.filter((each) => each.conflict).length;
-  if (documents + schema.length === 0) {
+  if (documents + measurements + schema.length === 0) {
     return complete
       ? `${branch} does not differ from ${parent}.`
       : `No difference of ${branch} and ${parent} is known so far.`;
   }
+  const found = [
+    ...(measurements === 0 || documents > 0 ? [plural(documents, 'document')] : []),
+    ...(measurements > 0 ? [plural(measurements, 'measurement')] : []),
+  ];
   const parts = [
-    `${plural(documents, 'document')} in ${plural(summary.length, 'collection')}`,
+    `${found.join(' and ')} in ${plural(summary.length, 'collection')}`,
     ...(schema.length === 0 ? [] : [plural(schema.length, 'schema change')]),
     plural(conflicts, 'conflict'),
   ];
@@ -94,8 +101,11 @@ function schemaText(change: SchemaChange, { parent }: Diff): string {
   return `${signs[kind]} ${what}${holds}${conflict ? `  conflict with ${parent}` : ''}`;
 }
 
-function documentLines({ ns, id, kind, conflict, fields }: DocumentChange, answer: Diff): string[] {
-  const title = `${signs[kind]} ${ns} ${valueText(id)}${conflict ? '  conflict' : ''}`;
+function documentLines({ ns, id, kind, conflict, fields, measurements }: DocumentChange, answer: Diff): string[] {
+  const holds = measurements
+    ? `  ${plural(measurements.added + measurements.modified + measurements.removed, 'measurement')}`
+    : '';
+  const title = `${signs[kind]} ${ns} ${valueText(id)}${holds}${conflict ? '  conflict' : ''}`;
   return [title, ...fields.map((field) => `    ${fieldText(field, answer)}`)];
 }
 

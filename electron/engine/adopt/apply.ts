@@ -3,7 +3,7 @@ import { MongoServerError, type ClientSession } from 'mongodb';
 import { documentValue, toBase64 } from '../../../shared/bson/value.ts';
 import { ForkyardError } from '../../../shared/errors.ts';
 import { dropAgreement, storeAgreement } from '../changes/agreed.ts';
-import { readCatalog } from '../changes/catalog.ts';
+import { readCatalog, shownNamespace } from '../changes/catalog.ts';
 import type { Side } from '../changes/side.ts';
 import type { History } from '../home/history.ts';
 import type { Home } from '../home/home.ts';
@@ -329,7 +329,10 @@ function stale(parent: Side, plan: PlanRecord, moved: readonly Moved[]): Forkyar
   return new ForkyardError(
     'plan_stale',
     `${parent.record.name} changed ${since}: ${count} moved. Nothing was ${outcome}.`,
-    { hint, details: { moved: moved.map(({ ns, id }) => ({ ns, ...(id ? { id: toBase64(id) } : {}) })) } },
+    {
+      hint,
+      details: { moved: moved.map(({ ns, id }) => ({ ns: shownNamespace(ns), ...(id ? { id: toBase64(id) } : {}) })) },
+    },
   );
 }
 

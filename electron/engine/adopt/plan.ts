@@ -6,6 +6,7 @@ import { withValueAt } from '../../../shared/changes/edit.ts';
 import { documentName, explainConflict, pointerText } from '../../../shared/changes/explain.ts';
 import { ForkyardError } from '../../../shared/errors.ts';
 import { comparedPages, openComparison, type DocumentDiff } from '../changes/diff.ts';
+import { bucketsNamespace } from '../changes/catalog.ts';
 import { Selection, type SelectionInput } from '../changes/selection.ts';
 import type { Side } from '../changes/side.ts';
 import { splitNamespace, type Comparison, type TouchedDocument } from '../changes/touched.ts';
@@ -77,7 +78,7 @@ async function finish(
   await items.leaveOut(documents.refused);
   const steps = await withContents(home, comparison, planId, schema.steps);
   const parts = chosen.agreed(schema.carried);
-  const left = [...schema.left, ...measurementsLeft(steps), ...builder.leftOut()];
+  const left = [...schema.left, ...builder.leftOut()];
   const undecided = [
     ...chosen.conflicts(comparison),
     ...found.refused.map((each) => each.undecided),
@@ -127,17 +128,6 @@ async function withContents(
   return whole;
 }
 
-/** A time-series collection is made, and what it holds is not told one by one. */
-function measurementsLeft(steps: readonly SchemaStep[]): PlanRecord['checks'] {
-  return steps
-    .filter(({ type, uuid, after, before }) => type === 'collection' && uuid === undefined && after && !before)
-    .map(({ ns }) => ({
-      name: 'documents',
-      ok: false,
-      detail: `The measurements of ${ns} are not carried over by an adoption: changes of a time-series collection are not captured one by one. Copy them by hand.`,
-    }));
-}
-
 /** What becomes of each change of one document. */
 type Choices = ReadonlyMap<FieldDelta, Choice | 'left out' | 'undecided'>;
 
@@ -156,7 +146,7 @@ class PlanBuilder {
   private readonly comparison: Comparison;
   private readonly schema: StepPlan;
   /** Documents that an adoption does not carry over, by collection, with why. */
-  private readonly left = new Map<string, { count: number; readonly why: string }>();
+  private readonly left = new Map<string, { count: number; readonly one: string; readonly why: string }>();
 
   constructor(items: PlanItems, selection: Selection, comparison: Comparison, schema: StepPlan) {
     this.items = items;
@@ -166,21 +156,23 @@ class PlanBuilder {
   }
 
   leftOut(): PlanRecord['checks'] {
-    return [...this.left].map(([ns, { count, why }]) => ({
+    return [...this.left].map(([ns, { count, one, why }]) => ({
       name: 'documents',
       ok: false,
-      detail: `${count === 1 ? '1 document' : `${count} documents`} of ${ns} ${count === 1 ? 'is' : 'are'} shown but not carried over by an adoption: ${why}.`,
+      detail: `${count === 1 ? `1 ${one}` : `${count} ${one}s`} of ${ns} ${count === 1 ? 'is' : 'are'} shown but not carried over by an adoption: ${why}.`,
     }));
   }
 
   /** Why documents of this collection cannot be carried over, if so. */
-  private obstacle({ ns, parentNs }: TouchedDocument): string | undefined {
-    const { branchCatalog, parent, parentCatalog } = this.comparison;
+  private obstacle({ ns, parentNs, isBucket }: TouchedDocument): string | undefined {
+    const { base, branchCatalog, parent, parentCatalog } = this.comparison;
     const into = parentNs === undefined ? branchCatalog.byNamespace.get(ns) : parentCatalog.byNamespace.get(parentNs);
     const isTaken = parentNs === undefined && this.schema.isTaken(ns);
-    return (
-      outsideTransactions(into, ns) ?? (isTaken ? `${parent.record.name} has something else of that name` : undefined)
-    );
+    if (isTaken) return `${parent.record.name} has something else of that name`;
+    // One that is made anew is another one: it would come without what it held.
+    const isGone = isBucket && parentNs === undefined && base.byNamespace.get(ns)?.kind === 'timeseries';
+    if (isGone) return `${parent.record.name} has dropped that time-series collection`;
+    return outsideTransactions(into, ns);
   }
 
   async add(page: readonly DocumentDiff[]): Promise<void> {
@@ -205,8 +197,11 @@ class PlanBuilder {
     const { strict } = this.selection;
     const place = { ns: sides.ns, parentNs: sides.parentNs, key };
     let result: Uint8Array | undefined;
+    const isEdited = [...choices.values()].some((choice) => typeof choice === 'object');
+    if (sides.isBucket && (isEdited || this.selection.editsAround(place, diff.fields).length > 0))
+      throw badEdit(what, 'cannot be used: it is a bucket of measurements, which is taken or left as it is');
     try {
-      result = mergeDocument(sides, (delta) => pick(delta, choices), { strict }).result;
+      result = mergeDocument(sides, (delta) => pick(delta, choices), { strict, whole: sides.isBucket }).result;
     } catch (error) {
       if (error instanceof TypeError) throw badEdit(what, `cannot stand there: ${error.message}`);
       throw error;
@@ -243,8 +238,8 @@ class PlanBuilder {
     const why = comes || chosen.every((choice) => choice === 'left out') ? undefined : this.obstacle(sides);
     if (why !== undefined) {
       const left = this.left.get(sides.ns);
-      if (left) left.count += 1;
-      else this.left.set(sides.ns, { count: 1, why });
+      const count = (left?.count ?? 0) + measured(diff);
+      this.left.set(sides.ns, { count, one: sides.isBucket ? 'measurement' : 'document', why });
       return undefined;
     }
     if (chosen.includes('undecided')) {
@@ -265,8 +260,9 @@ class PlanBuilder {
       return undefined;
     }
     if (writes && sides.parentNs === undefined && result) this.missingCollections.add(sides.ns);
+    const ns = sides.parentNs === undefined ? sides.ns : this.schema.nameFor(sides.parentNs);
     return {
-      ns: sides.parentNs === undefined ? sides.ns : this.schema.nameFor(sides.parentNs),
+      ns: sides.isBucket ? bucketsNamespace(ns) : ns,
       key: diff.key,
       expect: sides.parent,
       result,
@@ -301,10 +297,16 @@ function samePath(a: readonly (string | number)[], b: readonly (string | number)
  * where the parent's value or an edited one was chosen. Only what was left out still differs from the branch.
  */
 function nextBase(diff: DocumentDiff, choices: Choices): Uint8Array | undefined {
-  const { base, branch } = diff.sides;
+  const { base, branch, isBucket } = diff.sides;
   if ([...choices.values()].every((choice) => choice !== 'left out')) return branch;
   const leftOut = [...choices].filter(([, choice]) => choice === 'left out').map(([delta]) => delta);
   const isLeftOut = (delta: FieldDelta) =>
     leftOut.some((known) => samePath(known.path, delta.path) && known.order === delta.order);
-  return mergeDocument({ base, parent: base, branch }, (delta) => (isLeftOut(delta) ? 'parent' : 'branch')).result;
+  const sides = { base, parent: base, branch };
+  return mergeDocument(sides, (delta) => (isLeftOut(delta) ? 'parent' : 'branch'), { whole: isBucket }).result;
+}
+
+/** How many documents, or measurements, one entry of a comparison stands for. */
+function measured({ measurements }: DocumentDiff): number {
+  return measurements ? measurements.added + measurements.modified + measurements.removed : 1;
 }

@@ -3,13 +3,13 @@ import { parseEjson } from '../../../shared/bson/ejson.ts';
 import { documentBytes } from '../../../shared/bson/value.ts';
 import { elements } from '../../../shared/bson/walk.ts';
 import { ForkyardError } from '../../../shared/errors.ts';
-import { readCatalog } from '../changes/catalog.ts';
+import { bucketsNamespace, readCatalog } from '../changes/catalog.ts';
 import { setPart } from '../changes/definition.ts';
 import type { Side } from '../changes/side.ts';
 import { splitNamespace } from '../changes/touched.ts';
 import type { Home } from '../home/home.ts';
 import { PlanStore, type PlanRecord, type SchemaStep } from '../home/plans.ts';
-import { driverValue } from '../mongod/raw.ts';
+import { driverValue, rawFindAll } from '../mongod/raw.ts';
 import { isUnreachable } from '../mongod/unreachable.ts';
 import { AsideCollection } from './aside.ts';
 import { isAt, partAfter } from './schema-steps.ts';
@@ -111,6 +111,8 @@ export class SchemaRun {
       this.steps[index] = { ...step, kept };
       await this.plans.updateOne({ _id: this.plan._id }, { $set: { [`schema.${index}.kept`]: kept } });
     } else if (isMake(step)) await this.accepted(step, () => this.aside(step, index).bring());
+    else if (isSeries(step) && step.after === undefined && (await this.isWrittenTo(step)))
+      throw new StalePlan([{ ns: step.ns }]);
     else await this.command(step, step.command);
   }
 
@@ -124,7 +126,14 @@ export class SchemaRun {
     if (isMake(step)) {
       const aside = this.aside(step, index);
       if (done || (await aside.isThere())) await aside.takeAway();
-    } else if (done) await this.command(step, step.inverse);
+    } else if (done && !(isSeries(step) && step.after !== undefined && (await this.isWrittenTo(step))))
+      await this.command(step, step.inverse);
+  }
+
+  /** Whether a time-series collection holds measurements: what a plan brought is gone when it drops the collection. */
+  private async isWrittenTo({ ns }: SchemaStep): Promise<boolean> {
+    const [db, collection] = splitNamespace(bucketsNamespace(ns));
+    return (await rawFindAll(this.parent.client.db(db), { collection, filter: {}, limit: 1 })).length > 0;
   }
 
   private async command(step: SchemaStep, text: string): Promise<void> {
@@ -168,6 +177,11 @@ export function reverseSteps(steps: readonly SchemaStep[]): SchemaStep[] {
 
 function isDrop(step: SchemaStep): boolean {
   return step.type === 'collection' && step.after === undefined && step.uuid !== undefined;
+}
+
+/** A time-series collection is made or dropped by the step. */
+function isSeries(step: SchemaStep): boolean {
+  return step.type === 'collection' && step.uuid === undefined;
 }
 
 /** A time-series collection is made by its own command: what it is stored as has no name of its own to stand aside. */

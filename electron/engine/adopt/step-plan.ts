@@ -1,4 +1,4 @@
-import { documentBytes, fromBase64 } from '../../../shared/bson/value.ts';
+import { documentBytes, fromBase64, sameBytes } from '../../../shared/bson/value.ts';
 import { field } from '../../../shared/bson/walk.ts';
 import { text as textOf } from '../changes/catalog.ts';
 import { definitionOf, setPart, type CatalogModel } from '../changes/definition.ts';
@@ -75,7 +75,10 @@ export class StepPlan {
   /** Whether something else has this name where documents of a collection of the branch would have to go. */
   isTaken(ns: string): boolean {
     const there = this.model.get(ns);
-    return there !== undefined && there.uuid !== this.comparison.branchCatalog.byNamespace.get(ns)?.uuid;
+    const own = this.comparison.branchCatalog.byNamespace.get(ns);
+    if (!there || !own) return there !== undefined;
+    if (own.kind === 'timeseries') return there.kind !== own.kind || !sameBytes(there.options, own.options);
+    return there.uuid !== own.uuid;
   }
 
   private placeOf(delta: SchemaDelta): string {

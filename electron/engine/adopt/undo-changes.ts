@@ -4,7 +4,7 @@ import { sameBytes, toBase64, type BsonValue } from '../../../shared/bson/value.
 import type { DroppedCollection } from '../changes/dropped.ts';
 import type { DocumentDiff } from '../changes/diff.ts';
 import { readCatalog, type Catalog } from '../changes/catalog.ts';
-import { currentDocuments, imageBefore, type BackDocument, type LeftOut } from '../changes/rewind.ts';
+import { currentDocuments, imageBefore, timeSeries, type BackDocument, type LeftOut } from '../changes/rewind.ts';
 import type { Side } from '../changes/side.ts';
 import { uuidText } from '../changes/touched.ts';
 import { touchedId } from '../home/history.ts';
@@ -23,6 +23,8 @@ export interface ChosenChanges {
   /** By touched id, base64. */
   readonly documents: ReadonlyMap<string, ChosenDocument>;
   readonly schema: readonly Mark[];
+  /** Time-series collections whose measurements are among them. */
+  readonly series: ReadonlySet<string>;
   readonly first: number;
   readonly last: number;
   readonly count: number;
@@ -44,6 +46,7 @@ export async function chooseChanges(home: Home, side: Side, what: ChangesToUndo,
   const branchId = side.record._id;
   const documents = new Map<string, ChosenDocument>();
   const schema: Mark[] = [];
+  const series = new Set<string>();
   const imports: number[] = [];
   let [first, last, count] = [0, 0, 0];
   for await (const page of marks(home, branchId, rangeOf(what, upTo), filterOf(what))) {
@@ -52,6 +55,7 @@ export async function chooseChanges(home: Home, side: Side, what: ChangesToUndo,
       last = mark.seq;
       count += 1;
       if (mark.op === 'import') imports.push(mark.seq);
+      else if (mark.detail?.['timeSeries'] === true) series.add(mark.ns ?? '');
       else if (!mark.uuid || !mark.key) schema.push(mark);
       else chosen(documents, mark.uuid, mark.key).seqs.push(mark.seq);
     }
@@ -59,7 +63,7 @@ export async function chooseChanges(home: Home, side: Side, what: ChangesToUndo,
   if (imports.length > 0) await addImported(home, branchId, documents, imports);
   let after = 0;
   if (count > 0) for await (const page of marks(home, branchId, { after: first - 1, upTo })) after += page.length;
-  return { documents, schema, first, last, count, isTail: count > 0 && after === count };
+  return { documents, schema, series, first, last, count, isTail: count > 0 && after === count };
 }
 
 function rangeOf(what: ChangesToUndo, upTo: number): { after: number; upTo: number } {
@@ -139,7 +143,7 @@ async function* joined(...all: AsyncIterable<BackDocument[]>[]): AsyncGenerator<
 class DocumentsWithout {
   conflicts = 0;
   readonly conflicting: DocumentDiff[] = [];
-  readonly left = new Map<string, LeftOut>();
+  readonly left: Map<string, LeftOut>;
   private readonly home: Home;
   private readonly side: Side;
   private readonly changes: ChosenChanges;
@@ -150,6 +154,7 @@ class DocumentsWithout {
     this.side = side;
     this.changes = changes;
     this.now = now;
+    this.left = new Map([...changes.series].map(timeSeries).map((what) => [what.detail, what]));
   }
 
   /** @param leaving collections that go as a whole, by UUID */
@@ -221,7 +226,7 @@ class DocumentsWithout {
             kind,
             conflict: true,
             fields: clashes,
-            sides: { row, ns, parentNs: ns, ...sides },
+            sides: { row, ns, parentNs: ns, isBucket: false, ...sides },
           });
         }
       } else if (!sameBytes(result, now)) found.push({ id, uuid, key, ns, then: result, now });

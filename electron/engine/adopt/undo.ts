@@ -1,6 +1,7 @@
 import { shellText } from '../../../shared/bson/ejson.ts';
 import { sameBytes, toBase64 } from '../../../shared/bson/value.ts';
 import { ForkyardError } from '../../../shared/errors.ts';
+import { shownNamespace } from '../changes/catalog.ts';
 import type { Side } from '../changes/side.ts';
 import type { History } from '../home/history.ts';
 import type { Home } from '../home/home.ts';
@@ -156,7 +157,7 @@ const named = 3;
 function changedAgain(parent: Side, entry: string, clashing: readonly InverseDocument[]): ForkyardError {
   const names = clashing.slice(0, named).map(({ ns, key, clashes }) => {
     const places = clashes.filter(({ path }) => path.length > 0).map(({ path }) => `/${path.join('/')}`);
-    return `${shellText(key)} of ${ns}${places.length > 0 ? ` (${places.join(', ')})` : ''}`;
+    return `${shellText(key)} of ${shownNamespace(ns)}${places.length > 0 ? ` (${places.join(', ')})` : ''}`;
   });
   const more = clashing.length > named ? ` and ${clashing.length - named} more` : '';
   return new ForkyardError(
@@ -166,7 +167,7 @@ function changedAgain(parent: Side, entry: string, clashing: readonly InverseDoc
       hint: 'Take back what changed it later first, or change it by hand.',
       details: {
         conflicts: clashing.map(({ ns, key, clashes }) => ({
-          ns,
+          ns: shownNamespace(ns),
           id: toBase64(key),
           paths: clashes.map(({ path }) => [...path]),
         })),

@@ -4,6 +4,7 @@ import { keyText } from '../../../shared/bson/key.ts';
 import { sameBytes, toBase64, type BsonValue } from '../../../shared/bson/value.ts';
 import { field } from '../../../shared/bson/walk.ts';
 import { ForkyardError } from '../../../shared/errors.ts';
+import { shownNamespace } from '../changes/catalog.ts';
 import { splitNamespace } from '../changes/touched.ts';
 import type { PlanItemRecord } from '../home/plans.ts';
 import { driverValue, rawFind, rawWrite, type WriteProblem } from '../mongod/raw.ts';
@@ -180,7 +181,8 @@ async function writeGroup(
 
 function refused(ns: string, item: PlanItemRecord | undefined, problem: WriteProblem, removeFirst: boolean): Error {
   if (problem.code === duplicateKey && !removeFirst) return new OrderMatters();
-  const which = item ? `${shellText(item.key)} of ${ns}` : `A document of ${ns}`;
+  const shown = shownNamespace(ns);
+  const which = item ? `${shellText(item.key)} of ${shown}` : `A document of ${shown}`;
   const index = /index: (\S+)/.exec(problem.message)?.[1];
   const why =
     problem.code === duplicateKey
@@ -190,14 +192,14 @@ function refused(ns: string, item: PlanItemRecord | undefined, problem: WritePro
         : problem.message;
   return new ForkyardError('write_refused', `${which} was not written: ${why}. Nothing of the plan was applied.`, {
     hint: 'Leave the document out, or change it in one of the two branches.',
-    details: item ? { ns, id: toBase64(item.key) } : { ns },
+    details: { ns: shown, ...(item ? { id: toBase64(item.key) } : {}) },
   });
 }
 
 function notWritable(ns: string, item: PlanItemRecord, why: string): ForkyardError {
   return new ForkyardError(
     'not_writable_exactly',
-    `${shellText(item.key)} of ${ns} cannot be written byte for byte: ${why}. Nothing of the plan was applied.`,
+    `${shellText(item.key)} of ${shownNamespace(ns)} cannot be written byte for byte: ${why}. Nothing of the plan was applied.`,
     { hint: 'Leave this document out of the selection.' },
   );
 }
@@ -205,7 +207,7 @@ function notWritable(ns: string, item: PlanItemRecord, why: string): ForkyardErr
 function notExact(ns: string, item: PlanItemRecord): ForkyardError {
   return new ForkyardError(
     'not_writable_exactly',
-    `The server would not keep ${shellText(item.key)} of ${ns} byte for byte. Nothing of the plan was applied.`,
+    `The server would not keep ${shellText(item.key)} of ${shownNamespace(ns)} byte for byte. Nothing of the plan was applied.`,
     { hint: 'Leave this document out of the selection.' },
   );
 }

@@ -26,6 +26,8 @@ export interface GateOptions {
   /** A path on the same file system to try block sharing at. */
   readonly scratch: string;
   readonly guard: LockGuard;
+  /** Tells capture that the branch is being forked, and then when; undefined where it came to nothing. */
+  readonly beginFork: () => (at: Timestamp | undefined) => void;
   /** Runs a lock and its copies when nothing else that must not meet them runs on the branch; throws where it ended. */
   readonly inTurn: <T>(work: () => Promise<T>) => Promise<T>;
 }
@@ -67,15 +69,20 @@ export class ForkGate {
 
   /** Whoever waits when the lock is had is cloned under it, and told in `jobs`. */
   private async lockAndClone(jobs: Job[]): Promise<void> {
-    const { client, port, files, scratch, guard } = this.options;
+    const { client, port, files, scratch, guard, beginFork } = this.options;
     const endTransactions = () => this.waiting.some((job) => job.endTransactions);
     const share = await sharesBlocks(`${files}/WiredTiger`, scratch);
     const started = performance.now();
+    const forked = beginFork();
     const locked = await withWriterLock(client, { port, endTransactions, guard }, async () => {
       jobs.push(...this.waiting.splice(0));
       return cloneAll(files, jobs, share);
+    }).catch((error: unknown) => {
+      forked(undefined);
+      throw error;
     });
     const { clusterTime, ended, heldMs } = locked;
+    forked(clusterTime);
     const lockMs = performance.now() - started - heldMs;
     jobs.forEach((job, index) => {
       const outcome = locked.value[index]!;

@@ -73,6 +73,7 @@ export class LocalBranch implements Side {
       files: server.folder.db,
       scratch: join(yard.data, 'branches', `.${record._id}.probe`),
       guard: yard.guard,
+      beginFork: () => this.capture.beginFork(),
       inTurn: (work) => this.exclusively(work),
     });
   }

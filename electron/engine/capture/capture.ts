@@ -6,6 +6,7 @@ import { lastWriteTime } from '../mongod/replica.ts';
 import type { History, ImportedKey } from '../home/history.ts';
 import type { Home } from '../home/home.ts';
 import { engineActor, type CaptureState, type ChangeRecord, type GapRecord } from '../home/records.ts';
+import { BucketBases } from './bucket-bases.ts';
 import { authorsOf, timeKey, type Author } from './attribution.ts';
 import { canHaveImages, switchImagesOn } from './coverage.ts';
 import { tickBefore, tokenTime, type StreamEvent } from './event.ts';
@@ -70,6 +71,7 @@ interface EngineWork {
 export class Capture {
   private readonly options: CaptureOptions;
   private readonly images: ImageReader;
+  private readonly buckets = new BucketBases();
   private stream: RawChangeStream;
   private state: CaptureState;
   private readonly work = new Set<EngineWork>();
@@ -86,7 +88,7 @@ export class Capture {
   constructor(options: CaptureOptions) {
     this.options = options;
     this.state = options.state;
-    this.images = new ImageReader(options.client, options.history);
+    this.images = new ImageReader(options.client, options.history, this.buckets);
     this.stream = new RawChangeStream(options.client, startOf(options.state));
     let isLive!: () => void;
     this.live = new Promise((resolve) => (isLive = resolve));
@@ -153,6 +155,11 @@ export class Capture {
   beginWork(work: EngineWork): () => void {
     this.work.add(work);
     return () => this.work.delete(work);
+  }
+
+  /** Tells that the branch is being forked; call what is returned with the fork's cluster time, or undefined where it failed. */
+  beginFork(): (at: Timestamp | undefined) => void {
+    return this.buckets.fork();
   }
 
   /** Appends entries of the engine's own (an import, a gap) to the history; resolves with the last one's sequence. */
@@ -227,6 +234,7 @@ export class Capture {
   private async reopen(): Promise<void> {
     await this.stream.close();
     this.unwritten.length = 0;
+    this.buckets.forget();
     this.stream = new RawChangeStream(this.options.client, startOf(this.state));
   }
 
@@ -326,11 +334,8 @@ export class Capture {
     const mark = (kind: GapRecord['kind'], ns: string, reason: string) =>
       found.set(`${kind} ${ns}`, { kind, ns, reason });
     events.forEach((event, index) => {
-      const series = timeSeriesNamespace(event);
-      const ns = `${event.db}.${event.collection}`;
-      if (series !== undefined)
-        mark('time-series', series, 'Changes of a time-series collection are not captured one by one.');
-      else if (images[index]?.lost) mark('images', ns, 'The document before a change could not be had.');
+      const ns = timeSeriesNamespace(event) ?? `${event.db}.${event.collection}`;
+      if (images[index]?.lost) mark('images', ns, 'The document before a change could not be had.');
       else if (images[index]?.folded)
         mark(
           'folded',

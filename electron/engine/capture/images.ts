@@ -4,9 +4,11 @@ import { toBase64, type BsonValue } from '../../../shared/bson/value.ts';
 import { field } from '../../../shared/bson/walk.ts';
 import { touchedId, type History } from '../home/history.ts';
 import { driverValue, rawFindAll } from '../mongod/raw.ts';
+import type { BucketBases } from './bucket-bases.ts';
 import { tickBefore, type StreamEvent } from './event.ts';
 import { foldUpdate } from './fold.ts';
 import { LastKnown } from './last-known.ts';
+import { timeSeriesNamespace } from './records.ts';
 
 export interface Images {
   before?: Uint8Array | undefined;
@@ -35,9 +37,11 @@ const readersAtOnce = 12;
 export class ImageReader {
   private readonly client: MongoClient;
   private readonly lastKnown: LastKnown;
+  private readonly buckets: BucketBases;
 
-  constructor(client: MongoClient, history: History) {
+  constructor(client: MongoClient, history: History, buckets: BucketBases) {
     this.client = client;
+    this.buckets = buckets;
     this.lastKnown = new LastKnown(history);
   }
 
@@ -46,10 +50,12 @@ export class ImageReader {
    * the history, which may have to be asked.
    */
   async complete(events: readonly StreamEvent[], previous: () => Promise<void>): Promise<Images[]> {
-    const images = events.map((event): Images => ({ before: event.before, after: ownAfter(event) }));
+    const images = events.map((event): Images =>
+      isBucket(event) ? {} : { before: event.before, after: ownAfter(event) },
+    );
     const chains = chainsOf(events);
     for (const chain of chains) passBack(events, images, chain);
-    await this.readEnds(events, images, chains);
+    await Promise.all([this.readEnds(events, images, chains), this.readBucketBases(events, images)]);
     const uncovered = chains.filter((chain) => chain.some((index) => lacks(events[index]!, images[index]!)));
     if (uncovered.length > 0) {
       await this.readMissing(events, images, uncovered);
@@ -115,16 +121,24 @@ export class ImageReader {
         }
       });
     }
-    let next = 0;
-    const worker = async () => {
-      for (let read = reads[next]; read; read = reads[next]) {
-        next += 1;
-        const { event, image, side, at } = read;
-        const found = await documentsAt(this.client, event.db!, event.uuid!, [event.key!], at);
-        image[side] = found?.get(keyText(event.key!));
-      }
-    };
-    await Promise.all(Array.from({ length: readersAtOnce }, worker));
+    await sideBySide(reads, async ({ event, image, side, at }) => {
+      image[side] = await this.documentAt(event, at);
+    });
+  }
+
+  /** The server stores no images of buckets: what one was before is read where it has to be recorded. */
+  private async readBucketBases(events: readonly StreamEvent[], images: readonly Images[]): Promise<void> {
+    const wanted = events.flatMap((event, index) =>
+      isBucket(event) && this.buckets.take(event) && event.op !== 'insert' ? [{ event, image: images[index]! }] : [],
+    );
+    await sideBySide(wanted, async ({ event, image }) => {
+      image.before = await this.documentAt(event, tickBefore(event.clusterTime));
+      if (!image.before) image.lost = true;
+    });
+  }
+
+  private async documentAt({ db, uuid, key }: StreamEvent, at: Timestamp): Promise<Uint8Array | undefined> {
+    return (await documentsAt(this.client, db!, uuid!, [key!], at))?.get(keyText(key!));
   }
 
   /** What could not be read: from the change before, or the description. */
@@ -163,6 +177,21 @@ export class ImageReader {
   }
 }
 
+async function sideBySide<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
+  let next = 0;
+  const worker = async () => {
+    for (let item = items[next]; item; item = items[next]) {
+      next += 1;
+      await work(item);
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(readersAtOnce, items.length) }, worker));
+}
+
+function isBucket(event: StreamEvent): boolean {
+  return timeSeriesNamespace(event) !== undefined;
+}
+
 /** The after-image that the event itself carries exactly: what was inserted, or replaced by. */
 function ownAfter(event: StreamEvent): Uint8Array | undefined {
   return event.op === 'insert' || event.op === 'replace' ? event.after : undefined;
@@ -194,7 +223,7 @@ function lacks(event: StreamEvent, image: Images): boolean {
 function chainsOf(events: readonly StreamEvent[]): Chain[] {
   const chains = new Map<string, number[]>();
   events.forEach((event, index) => {
-    if (!event.uuid || !event.key || event.db === undefined) return;
+    if (!event.uuid || !event.key || event.db === undefined || isBucket(event)) return;
     const id = toBase64(touchedId(event.uuid, event.key));
     const chain = chains.get(id);
     if (chain) chain.push(index);

@@ -13,7 +13,7 @@ export function isDocumentOp(op: string): boolean {
 
 const buckets = 'system.buckets.';
 
-/** A write to a time-series collection comes as one to its buckets; which measurements it held is not told. */
+/** A write to a time-series collection comes as one to its buckets, each of which holds many measurements. */
 export function timeSeriesNamespace(event: StreamEvent): string | undefined {
   if (!isDocumentOp(event.op) || !event.collection?.startsWith(buckets)) return undefined;
   return `${event.db}.${event.collection.slice(buckets.length)}`;
@@ -55,9 +55,9 @@ export function toRecord(event: StreamEvent, images: Images, seq: number, attrib
     op: event.op,
     ...(ns === undefined ? {} : { ns }),
     ...(event.uuid ? { uuid: event.uuid } : {}),
-    ...(series === undefined && event.key ? { key: event.key } : {}),
-    ...(series === undefined && images.before ? { before: images.before } : {}),
-    ...(series === undefined && images.after ? { after: images.after } : {}),
+    ...(event.key ? { key: event.key } : {}),
+    ...(images.before ? { before: images.before } : {}),
+    ...(images.after ? { after: images.after } : {}),
     ...(event.transaction ? { transaction: event.transaction.id } : {}),
     ...attribution,
     ...(images.folded ? { folded: true } : {}),

@@ -5,7 +5,7 @@ import { touchedId } from '../home/history.ts';
 import type { Home } from '../home/home.ts';
 import type { GapRecord } from '../home/records.ts';
 import { loadBaseCatalog } from './base-catalog.ts';
-import { hashAdmin, readCatalog, type Catalog, type CollectionSchema } from './catalog.ts';
+import { hashAdmin, readCatalog, storeNamespace, storeOf, type Catalog, type CollectionSchema } from './catalog.ts';
 import {
   adminGap,
   comparePage,
@@ -21,7 +21,8 @@ import { compareSchema, likelyOrigin, parentCollection, type SchemaDelta } from 
 import { Selection } from './selection.ts';
 import { SharedBase } from './shared-base.ts';
 import type { Side } from './side.ts';
-import { readByKey } from './touched.ts';
+import { measurementDelta } from './measurements.ts';
+import { readByKey, splitNamespace } from './touched.ts';
 
 /** Two branches of one family, both running. */
 export interface Relatives {
@@ -103,7 +104,7 @@ class Between {
   /** Every document that the branch has otherwise, a page at a time, in order of the ids. */
   async *pages(selection: Selection): AsyncGenerator<PlacedDocument[]> {
     const { base, mine: branch, theirs: other } = this.catalogs;
-    for (const [uuid, mine] of [...branch.byUuid].sort(([a], [b]) => (a < b ? -1 : 1))) {
+    for (const [uuid, mine] of [...branch.byStore].sort(([a], [b]) => (a < b ? -1 : 1))) {
       const theirs = parentCollection(uuid, base, other, branch);
       if (!selection.touchesNamespace(mine.ns) && (!theirs || !selection.touchesNamespace(theirs.ns))) continue;
       const trio = { mine, theirs, base: likelyOrigin(mine, base, branch) };
@@ -119,8 +120,9 @@ class Between {
 
   /** What the branch can have otherwise than the base: what its own line touched. */
   private async *touched({ mine, theirs, base }: Trio): AsyncGenerator<Touched> {
-    const isTheSame = base === undefined || base.uuid === mine.uuid;
-    if (isTheSame && !this.apart.branch.some(({ drops }) => drops.has(mine.uuid!))) {
+    const store = storeOf(mine);
+    const isTheSame = base === undefined || storeOf(base) === store;
+    if (isTheSame && !this.apart.branch.some(({ drops }) => drops.has(store ?? ''))) {
       yield* await this.recorded(bytesOf(mine), this.apart.branch);
       return;
     }
@@ -130,7 +132,7 @@ class Between {
     const uuid = bytesOf(mine);
     for (const [side, collection] of [[branch, mine] as const, [other, theirs] as const]) {
       if (!collection) continue;
-      for await (const group of keysIn(side, collection.db, collection.name)) {
+      for await (const group of keysIn(side, collection.db, splitNamespace(storeNamespace(collection))[1])) {
         for (const key of group) keys.set(keyText(key), { id: touchedId(uuid, key), uuid, key });
       }
     }
@@ -166,8 +168,9 @@ class Between {
       const known = bases?.get(keyText(key));
       if (bases && !known) this.unknown.add(ns);
       const sides = { branch, parent, base: bases && !known ? parent : known?.image };
-      const delta = compareDocument(sides, { strict: selection.strict });
-      return delta ? [{ id, ns, key, ...delta }] : [];
+      const isBucket = mine.kind === 'timeseries';
+      const delta = compareDocument(sides, { strict: selection.strict, whole: isBucket });
+      return delta ? [{ id, ns, key, ...delta, ...(isBucket ? { measurements: measurementDelta(sides) } : {}) }] : [];
     });
   }
 
@@ -206,6 +209,6 @@ function currentIn(side: Side, collection: CollectionSchema, keys: readonly Bson
   return readByKey(side, { db: collection.db, uuid: bytesOf(collection) }, keys);
 }
 
-function bytesOf({ uuid }: CollectionSchema): Uint8Array {
-  return Buffer.from(uuid ?? '', 'hex');
+function bytesOf(collection: CollectionSchema): Uint8Array {
+  return Buffer.from(storeOf(collection) ?? '', 'hex');
 }

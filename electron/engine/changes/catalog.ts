@@ -9,8 +9,10 @@ export interface CollectionSchema {
   readonly db: string;
   readonly name: string;
   readonly kind: 'collection' | 'view' | 'timeseries';
-  /** Hex; identity across renames and clones. Views have none. */
+  /** Hex; identity across renames and clones. Views and time-series collections have none: they are what has their name. */
   readonly uuid: string | undefined;
+  /** Of a time-series collection: the UUID, hex, of the collection that holds its measurements, packed in buckets. */
+  readonly buckets?: string | undefined;
   /**
    * The create options but for identity, images and validation. For a view: `viewOn`, `pipeline`, `collation`. For a
    * time-series collection those of its buckets that a create takes.
@@ -27,17 +29,45 @@ export interface CollectionSchema {
 export class Catalog {
   readonly byNamespace: ReadonlyMap<string, CollectionSchema>;
   readonly byUuid: ReadonlyMap<string, CollectionSchema>;
+  /** By the UUID of the collection that the documents stand in: a time-series collection by that of its buckets. */
+  readonly byStore: ReadonlyMap<string, CollectionSchema>;
 
   constructor(collections: readonly CollectionSchema[]) {
     this.byNamespace = new Map(collections.map((collection) => [collection.ns, collection]));
     this.byUuid = new Map(
       collections.flatMap((collection) => (collection.uuid ? [[collection.uuid, collection]] : [])),
     );
+    this.byStore = new Map(
+      collections.flatMap((collection) => {
+        const store = storeOf(collection);
+        return store === undefined ? [] : [[store, collection]];
+      }),
+    );
   }
 
   get databases(): number {
     return new Set([...this.byNamespace.values()].map(({ db }) => db)).size;
   }
+}
+
+/** The UUID, hex, of the collection that the documents stand in; views have none. */
+export function storeOf({ uuid, buckets }: Pick<CollectionSchema, 'uuid' | 'buckets'>): string | undefined {
+  return uuid ?? buckets;
+}
+
+/** The namespace that the documents stand in: measurements are read and written by their buckets. */
+export function storeNamespace({ ns, kind }: Pick<CollectionSchema, 'ns' | 'kind'>): string {
+  return kind === 'timeseries' ? bucketsNamespace(ns) : ns;
+}
+
+/** What holds the measurements of this time-series collection. */
+export function bucketsNamespace(series: string): string {
+  return series.replace('.', `.${bucketPrefix}`);
+}
+
+/** What everybody but the server calls it: a time-series collection by its own name. */
+export function shownNamespace(ns: string): string {
+  return ns.replace(`.${bucketPrefix}`, '.');
 }
 
 export async function readCatalog(client: MongoClient): Promise<Catalog> {
@@ -95,8 +125,8 @@ const withoutParts = { uuid: undefined, validation: undefined, indexes: new Map<
 
 function parseSeries(bucket: Uint8Array | undefined): Omit<CollectionSchema, 'ns' | 'db' | 'name' | 'kind'> {
   if (!bucket) return { ...withoutParts, options: buildDocument([]) };
-  const { options, indexes } = parseCollection(bucket);
-  return { ...withoutParts, options: seriesOptions(options), indexes };
+  const { uuid, options, indexes } = parseCollection(bucket);
+  return { ...withoutParts, buckets: uuid, options: seriesOptions(options), indexes };
 }
 
 /** What creates a time-series collection, of the options that its buckets have. */

@@ -6,6 +6,7 @@ import type { Home } from '../home/home.ts';
 import type { GapRecord, TouchedRecord } from '../home/records.ts';
 import { loadBaseCatalog } from './base-catalog.ts';
 import { hashAdmin, readCatalog } from './catalog.ts';
+import { measurementDelta, type MeasurementCounts } from './measurements.ts';
 import { withParentEdits } from './parent-edits.ts';
 import { recordReplaced } from './replaced.ts';
 import { compareSchema, parentCollection, type SchemaDelta } from './schema.ts';
@@ -20,6 +21,8 @@ export interface ListedDocument {
   readonly kind: ChangeKind;
   readonly conflict: boolean;
   readonly fields: readonly FieldDelta[];
+  /** Of a bucket of a time-series collection: what became of the measurements in it. */
+  readonly measurements?: MeasurementCounts | undefined;
 }
 
 /** One with what it was found by. */
@@ -27,11 +30,16 @@ export interface DocumentDiff extends ListedDocument {
   readonly sides: TouchedDocument;
 }
 
-interface NamespaceCounts {
+interface Counts {
   added: number;
   modified: number;
   removed: number;
   conflicts: number;
+}
+
+/** Of a time-series collection in measurements, and `buckets` what is listed. */
+interface NamespaceCounts extends Counts {
+  buckets?: Counts;
 }
 
 export interface DiffResult {
@@ -174,7 +182,7 @@ export async function* comparedPages(
   }
   const { base, parentCatalog, branchCatalog } = comparison;
   // In the order of the rows, so that a page can begin behind any of them.
-  for (const [uuid, { ns }] of [...branchCatalog.byUuid].sort(([a], [b]) => (a < b ? -1 : 1))) {
+  for (const [uuid, { ns }] of [...branchCatalog.byStore].sort(([a], [b]) => (a < b ? -1 : 1))) {
     const parentNs = parentCollection(uuid, base, parentCatalog, branchCatalog)?.ns;
     if (!selection.touchesNamespace(ns) && (parentNs === undefined || !selection.touchesNamespace(parentNs))) continue;
     const within = Buffer.from(uuid, 'hex');
@@ -198,8 +206,10 @@ async function* pagesWithin(
     yield sides.flatMap((document) => {
       const place = { ns: document.ns, parentNs: document.parentNs, key: document.row.key };
       if (!selection.touchesDocument(place)) return [];
-      const delta = compareDocument(document, { strict: selection.strict });
-      return delta ? [{ ns: document.ns, key: document.row.key, ...delta, sides: document }] : [];
+      const delta = compareDocument(document, { strict: selection.strict, whole: document.isBucket });
+      if (!delta) return [];
+      const measurements = document.isBucket ? measurementDelta(document) : undefined;
+      return [{ ns: document.ns, key: document.row.key, ...delta, measurements, sides: document }];
     });
   }
 }
@@ -221,7 +231,20 @@ async function nextSides(
 
 function count(summary: Map<string, NamespaceCounts>, diff: ListedDocument): void {
   let counts = summary.get(diff.ns);
-  if (!counts) summary.set(diff.ns, (counts = { added: 0, modified: 0, removed: 0, conflicts: 0 }));
-  counts[diff.kind] += 1;
-  if (diff.conflict) counts.conflicts += 1;
+  if (!counts) summary.set(diff.ns, (counts = nothing()));
+  const listed = { added: 0, modified: 0, removed: 0, [diff.kind]: 1 };
+  // Measurements are what a time-series collection holds, for everybody but the server.
+  add(counts, diff.measurements ?? listed, diff.conflict);
+  if (diff.measurements) add((counts.buckets ??= nothing()), listed, diff.conflict);
+}
+
+function nothing(): Counts {
+  return { added: 0, modified: 0, removed: 0, conflicts: 0 };
+}
+
+function add(counts: Counts, { added, modified, removed }: MeasurementCounts, conflict: boolean): void {
+  counts.added += added;
+  counts.modified += modified;
+  counts.removed += removed;
+  if (conflict) counts.conflicts += added + modified + removed;
 }

@@ -5,6 +5,7 @@ import { touchedId } from '../home/history.ts';
 import type { Home } from '../home/home.ts';
 import { rawFind } from '../mongod/raw.ts';
 import { forkSequence, touchedSince } from './parent-edits.ts';
+import { storeNamespace, storeOf } from './catalog.ts';
 import { likelyOrigin } from './schema.ts';
 import { settleNow } from './side.ts';
 import { baseOf, readByKey, splitNamespace, type Comparison } from './touched.ts';
@@ -25,15 +26,15 @@ interface ReplacedRow {
 export async function recordReplaced(home: Home, comparison: Comparison): Promise<void> {
   const { base, branchCatalog, parentCatalog, branch } = comparison;
   const rows = home.catalog.collection<ReplacedRow>('schemas');
-  for (const collection of branchCatalog.byUuid.values()) {
-    const { uuid } = collection;
-    const origin = likelyOrigin(collection, base, branchCatalog)?.uuid;
-    if (uuid === undefined || origin === undefined || origin === uuid) continue;
-    const there = parentCatalog.byUuid.get(origin);
+  for (const [uuid, collection] of branchCatalog.byStore) {
+    const before = likelyOrigin(collection, base, branchCatalog);
+    const origin = before && storeOf(before);
+    if (origin === undefined || origin === uuid) continue;
+    const there = parentCatalog.byStore.get(origin);
     if (!there) continue;
     const known = await rows.findOne({ _id: branch.record._id, replaced: uuid }, { projection: { _id: 1 } });
     if (known) continue;
-    const was = { ns: there.ns, uuid: Buffer.from(origin, 'hex') };
+    const was = { ns: storeNamespace(there), uuid: Buffer.from(origin, 'hex') };
     await recordBases(comparison, was, { ns: collection.ns, uuid: Buffer.from(uuid, 'hex') });
     await rows.updateOne({ _id: branch.record._id }, { $addToSet: { replaced: uuid } });
   }
@@ -44,7 +45,7 @@ interface Place {
   readonly uuid: Uint8Array;
 }
 
-/** @param was the parent's collection; `now` is the branch's */
+/** @param was what the parent's documents stand in; `now` is the branch's collection */
 async function recordBases(comparison: Comparison, was: Place, { ns: now, uuid }: Place): Promise<void> {
   const { branch, parent } = comparison;
   const { ns, uuid: origin } = was;
@@ -98,9 +99,9 @@ async function agreedBases(
     rows.map(({ first }) => first),
     { before: true },
   );
-  const ns = parentCatalog.byUuid.get(Buffer.from(origin).toString('hex'))?.ns;
+  const there = parentCatalog.byStore.get(Buffer.from(origin).toString('hex'));
   const unsure = rows.filter(({ base }) => !base).map(({ key }) => key);
-  const now = ns === undefined || unsure.length === 0 ? undefined : await readByKey(parent, ns, unsure);
+  const now = !there || unsure.length === 0 ? undefined : await readByKey(parent, storeNamespace(there), unsure);
   return atFork.map(({ key, document }) => {
     const row = touched.get(keyText(key));
     if (!row) return { key, document };

@@ -244,7 +244,8 @@ export function imageBefore(change: ChangeRecord | undefined): { readonly image:
   return undefined;
 }
 
-function timeSeries(ns: string): LeftOut {
+/** What is recorded of measurements is what they came to, not each step. */
+export function timeSeries(ns: string): LeftOut {
   return {
     name: 'documents',
     detail: `Measurements of the time-series collection ${ns} are not recorded one by one; they stay as they are.`,

@@ -1,5 +1,5 @@
 import type { ChangeKind } from '../../../shared/api.ts';
-import { documentValue, sameBytes, stringValue, type BsonValue } from '../../../shared/bson/value.ts';
+import { documentBytes, documentValue, sameBytes, stringValue, type BsonValue } from '../../../shared/bson/value.ts';
 import { field } from '../../../shared/bson/walk.ts';
 import type { Catalog, CollectionSchema } from './catalog.ts';
 import { definitionOf } from './definition.ts';
@@ -71,6 +71,7 @@ export function likelyOrigin(
   base: Catalog,
   branch: Catalog,
 ): CollectionSchema | undefined {
+  if (collection.kind === 'timeseries') return seriesOf(ns, collection, base);
   if (uuid === undefined) return undefined;
   const same = base.byUuid.get(uuid);
   if (same) return same;
@@ -89,7 +90,28 @@ function areAlike(a: Pick<CollectionSchema, 'options'>, b: Pick<CollectionSchema
   return sameBytes(a.options, b.options) && field(a.options, 'capped')?.[1] !== 1;
 }
 
-/** The parent's collection that documents of this branch collection belong to. */
+/** The time-series collection of that name in a catalog, where it keeps measurements by the same fields. */
+function seriesOf(
+  ns: string,
+  { options }: Pick<CollectionSchema, 'options'>,
+  catalog: Catalog,
+): CollectionSchema | undefined {
+  const named = catalog.byNamespace.get(ns);
+  return named?.kind === 'timeseries' && sameSeries(named.options, options) ? named : undefined;
+}
+
+function sameSeries(a: Uint8Array, b: Uint8Array): boolean {
+  const part = (options: Uint8Array, name: string) => {
+    const series = field(options, 'timeseries');
+    return series && field(documentBytes(series), name);
+  };
+  return ['timeField', 'metaField'].every((name) => sameBytes(part(a, name), part(b, name)));
+}
+
+/**
+ * The parent's collection that documents of this branch collection belong to.
+ * @param uuid of the branch's collection; of a time-series collection that of its buckets
+ */
 export function parentCollection(
   uuid: string,
   base: Catalog,
@@ -97,8 +119,9 @@ export function parentCollection(
   branch: Catalog,
 ): CollectionSchema | undefined {
   const same = parent.byUuid.get(uuid);
-  const collection = branch.byUuid.get(uuid);
+  const collection = branch.byStore.get(uuid);
   if (same || !collection) return same;
+  if (collection.kind === 'timeseries') return seriesOf(collection.ns, collection, parent);
   const before = likelyOrigin(collection, base, branch);
   if (before?.uuid !== undefined) {
     const there = parent.byUuid.get(before.uuid);

@@ -57,7 +57,7 @@ export class SharedBase {
     if (!running || keys.length === 0) return new Map();
     let catalog = this.catalogs.get(stretch);
     if (!catalog) this.catalogs.set(stretch, (catalog = readCatalog(running.client)));
-    const collection = (await catalog).byUuid.get(uuidText(uuid));
+    const collection = (await catalog).byStore.get(uuidText(uuid));
     if (!collection) return new Map();
     const documents = await readByKey(running, { db: collection.db, uuid }, keys);
     return new Map(keys.map((key) => [keyText(key), { image: documents.get(keyText(key)) }]));

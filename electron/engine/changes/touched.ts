@@ -4,7 +4,7 @@ import type { BsonValue } from '../../../shared/bson/value.ts';
 import { field } from '../../../shared/bson/walk.ts';
 import type { ChangeRecord, TouchedRecord } from '../home/records.ts';
 import { driverValue, rawFind } from '../mongod/raw.ts';
-import type { Catalog } from './catalog.ts';
+import { storeNamespace, storeOf, type Catalog, type CollectionSchema } from './catalog.ts';
 import { parentCollection } from './schema.ts';
 import type { Side } from './side.ts';
 
@@ -24,6 +24,8 @@ export interface TouchedDocument {
   readonly ns: string;
   /** The parent's name of it; undefined where the parent has no such collection. */
   readonly parentNs: string | undefined;
+  /** It holds measurements of a time-series collection, packed: it is taken or left as a whole. */
+  readonly isBucket: boolean;
   readonly base: Uint8Array | undefined;
   readonly parent: Uint8Array | undefined;
   readonly branch: Uint8Array | undefined;
@@ -35,16 +37,15 @@ export function uuidText(uuid: Uint8Array): string {
 
 /**
  * The sides of touched documents. Base and branch come from the history, so a diff reads what was touched and nothing
- * else; the parent's are read from it by key. Documents of collections that the branch dropped are left out: the
+ * else; the parent's are read from it by key, and so are buckets in the branch. Documents of collections that the branch dropped are left out: the
  * collection is one item.
  */
 export async function readSides(comparison: Comparison, rows: readonly TouchedRecord[]): Promise<TouchedDocument[]> {
   const { branch, base, branchCatalog, parentCatalog } = comparison;
   const placed = rows.flatMap((row) => {
     const uuid = uuidText(row.uuid);
-    const ns = branchCatalog.byUuid.get(uuid)?.ns;
-    if (ns === undefined) return [];
-    return [{ row, ns, parentNs: parentCollection(uuid, base, parentCatalog, branchCatalog)?.ns }];
+    const mine = branchCatalog.byStore.get(uuid);
+    return mine ? [{ row, mine, theirs: parentCollection(uuid, base, parentCatalog, branchCatalog) }] : [];
   });
   const firsts = placed.filter(({ row }) => !row.base).map(({ row }) => row.first);
   const lasts = placed.map(({ row }) => row.last);
@@ -53,18 +54,22 @@ export async function readSides(comparison: Comparison, rows: readonly TouchedRe
     branch.history.bySeq(lasts, { after: true }),
     readCurrent(
       comparison.parent,
-      placed.flatMap(({ row, parentNs }) => (parentNs === undefined ? [] : [{ row, ns: parentNs }])),
+      placed.flatMap(({ row, theirs }) => (theirs ? [{ row, ns: storeNamespace(theirs) }] : [])),
     ),
   ]);
   const unrecorded = placed.filter(({ row }) => !hasAfter(last.get(row.last)));
-  const current = await readCurrent(branch, unrecorded);
-  return placed.map(({ row, ns, parentNs }) => {
+  const current = await readCurrent(
+    branch,
+    unrecorded.map(({ row, mine }) => ({ row, ns: storeNamespace(mine) })),
+  );
+  return placed.map(({ row, mine, theirs }) => {
     const parent = parents.get(row);
     const latest = last.get(row.last);
     return {
       row,
-      ns,
-      parentNs,
+      ns: mine.ns,
+      parentNs: theirs?.ns,
+      isBucket: mine.kind === 'timeseries',
       parent,
       base: row.base ? row.base.document : baseOf(first.get(row.first), parent),
       branch: hasAfter(latest) ? latest?.after : current.get(row),
@@ -79,10 +84,14 @@ export async function readUntouched(
   key: BsonValue,
 ): Promise<Pick<TouchedDocument, 'base' | 'parent' | 'branch'>> {
   const collection = branchCatalog.byNamespace.get(ns);
-  const parentNs = collection?.uuid ? parentCollection(collection.uuid, base, parentCatalog, branchCatalog)?.ns : ns;
-  const read = async (side: Side, at: string | undefined) =>
-    at === undefined ? undefined : (await readByKey(side, at, [key])).get(keyText(key));
-  const [mine, theirs] = await Promise.all([read(branch, collection?.ns), read(parent, parentNs)]);
+  const store = collection && storeOf(collection);
+  const there =
+    store === undefined
+      ? parentCatalog.byNamespace.get(ns)
+      : parentCollection(store, base, parentCatalog, branchCatalog);
+  const read = async (side: Side, at: CollectionSchema | undefined) =>
+    at && (await readByKey(side, storeNamespace(at), [key])).get(keyText(key));
+  const [mine, theirs] = await Promise.all([read(branch, collection), read(parent, there)]);
   return { base: mine, parent: theirs, branch: mine };
 }
 

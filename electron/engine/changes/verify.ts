@@ -2,13 +2,12 @@ import { performance } from 'node:perf_hooks';
 import type { Home } from '../home/home.ts';
 import type { BsonValue } from '../../../shared/bson/value.ts';
 import { openComparison } from './diff.ts';
-import { readCatalog, type CollectionSchema } from './catalog.ts';
-import { bucketsOf } from './buckets.ts';
+import { readCatalog, storeNamespace, type Catalog } from './catalog.ts';
 import { CollectionCheck, type Finding, type Participants, type VerifiedCollection } from './verify-collection.ts';
 import { ForkImages } from './fork-images.ts';
 import { settleNow, type Side } from './side.ts';
 import type { Tally } from './lockstep.ts';
-import { uuidText, type Comparison } from './touched.ts';
+import { splitNamespace, uuidText, type Comparison } from './touched.ts';
 
 /** A document that is not what the history of `branch` says of it. */
 export interface Difference {
@@ -119,7 +118,7 @@ interface Opened {
 async function open(home: Home, branch: Side, parent: Side | undefined): Promise<Opened> {
   if (!parent) {
     await settleNow(branch);
-    const collections = await placesOf(branch, (await readCatalog(branch.client)).byNamespace.values());
+    const collections = placesOf(await readCatalog(branch.client));
     const who = { branch, parent: undefined };
     return { checks: collections.map((collection) => ({ who, collection })), unverified: [] };
   }
@@ -131,10 +130,7 @@ async function open(home: Home, branch: Side, parent: Side | undefined): Promise
       ns: 'admin',
       reason: 'Ordinary collections of the admin database are not captured; they were written.',
     });
-  const [ours, theirs] = await Promise.all([
-    placesOf(branch, comparison.branchCatalog.byNamespace.values()),
-    placesOf(parent, comparison.parentCatalog.byNamespace.values()),
-  ]);
+  const [ours, theirs] = [placesOf(comparison.branchCatalog), placesOf(comparison.parentCatalog)];
   const { _id: parentId } = parent.record;
   const { _id: branchId, forkedAt } = branch.record;
   const [lostLogs, lostImages, images] = await Promise.all([
@@ -154,15 +150,11 @@ async function open(home: Home, branch: Side, parent: Side | undefined): Promise
 }
 
 /** Collections that hold documents, a time-series collection by its buckets. */
-async function placesOf(side: Side, catalog: Iterable<CollectionSchema>): Promise<VerifiedCollection[]> {
-  const places: VerifiedCollection[] = [];
-  for (const { ns, db, name, kind, uuid } of catalog) {
-    if (kind === 'timeseries') {
-      const buckets = await bucketsOf(side.client, db, name);
-      if (buckets) places.push({ ns, db, name: buckets.name, uuid: buckets.uuid });
-    } else if (uuid !== undefined) places.push({ ns, db, name, uuid: Buffer.from(uuid, 'hex') });
-  }
-  return places;
+function placesOf({ byStore }: Catalog): VerifiedCollection[] {
+  return [...byStore].map(([uuid, collection]) => {
+    const { ns, db } = collection;
+    return { ns, db, name: splitNamespace(storeNamespace(collection))[1], uuid: Buffer.from(uuid, 'hex') };
+  });
 }
 
 /** A collection that came from the parent is compared with the parent's of the same identity, whatever its name by now. */
@@ -177,7 +169,7 @@ function paired(
   return ours.map((place) => {
     const there = byUuid.get(uuidText(place.uuid));
     if (there) return { ...place, parent: { ns: there.ns, db: there.db, name: there.name } };
-    if (!base.byUuid.has(uuidText(place.uuid))) return place;
+    if (!base.byStore.has(uuidText(place.uuid))) return place;
     const reason = `${parent.record.name} has dropped it since: what it held at the fork is known only of documents that were changed.`;
     unverified.push({ ns: place.ns, reason });
     return { ...place, touchedOnly: true };
@@ -193,5 +185,5 @@ function onlyInParent(
   const known = new Set(ours.map(({ uuid }) => uuidText(uuid)));
   return theirs
     .filter(({ uuid }) => !known.has(uuidText(uuid)))
-    .map((place) => ({ ...place, touchedOnly: base.byUuid.has(uuidText(place.uuid)) }));
+    .map((place) => ({ ...place, touchedOnly: base.byStore.has(uuidText(place.uuid)) }));
 }

@@ -101,9 +101,9 @@ export interface GapRecord {
   readonly branch: string;
   /**
    * `log`: the change log was lost; `images`: an image could not be had; `folded`: images await verification;
-   * `time-series`, `admin`: what is never captured one by one.
+   * `admin`: what is never captured.
    */
-  readonly kind: 'log' | 'images' | 'folded' | 'time-series' | 'admin';
+  readonly kind: 'log' | 'images' | 'folded' | 'admin';
   readonly ns?: string;
   readonly from?: Date;
   readonly to?: Date;

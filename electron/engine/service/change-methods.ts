@@ -11,7 +11,9 @@ import type { LocalBranch } from '../branches/local-branch.ts';
 import { settleAfterRestart } from '../branches/cut-off.ts';
 import { undoOnBranch } from '../branches/ways-back.ts';
 import { diffAgainst } from '../changes/against.ts';
+import { bucketsNamespace, shownNamespace, storeOf } from '../changes/catalog.ts';
 import { computeDiff, openComparison } from '../changes/diff.ts';
+import { measurementDelta } from '../changes/measurements.ts';
 import type { SelectionInput } from '../changes/selection.ts';
 import { settleNow } from '../changes/side.ts';
 import { readSides, readUntouched, splitNamespace, uuidText } from '../changes/touched.ts';
@@ -120,17 +122,19 @@ export const changeMethods: Methods<
     const parent = await workspace.parentOf(branch);
     const { comparison } = await openComparison(workspace.home, branch, parent);
     const key = fromBase64(id);
-    const uuid = comparison.branchCatalog.byNamespace.get(ns)?.uuid;
+    const collection = comparison.branchCatalog.byNamespace.get(ns);
+    const uuid = collection && storeOf(collection);
     const row =
       uuid === undefined ? undefined : await branch.history.touchedRow(touchedId(Buffer.from(uuid, 'hex'), key));
     const [sides] = row ? await readSides(comparison, [row]) : [];
     if (!row || !sides)
       return { ...presentSides(await readUntouched(comparison, ns, key)), writes: { count: 0, actors: [] } };
     const writes = await branch.history.ofDocument(row.uuid, row.key, 1_000);
-    const delta = compareDocument(sides, { strict });
+    const delta = compareDocument(sides, { strict, whole: sides.isBucket });
+    const measurements = sides.isBucket ? measurementDelta(sides) : undefined;
     const lastAt = writes.at(-1)?.wall.toISOString();
     return {
-      ...(delta ? { change: presentDocument({ ns, key: row.key, ...delta }) } : {}),
+      ...(delta ? { change: presentDocument({ ns, key: row.key, ...delta, measurements }) } : {}),
       ...presentSides(sides),
       writes: {
         count: writes.length,
@@ -161,7 +165,7 @@ export const changeMethods: Methods<
       items: [
         ...schema.map((step) => ({ ns: step.ns, action: step.text })),
         ...page.map((item) => ({
-          ns: item.ns,
+          ns: shownNamespace(item.ns),
           id: toBase64(item.key),
           action: item.result ? (item.expect ? 'replace' : 'insert') : 'delete',
           ...(item.expect ? { expect: toBase64(documentValue(item.expect)) } : {}),
@@ -292,8 +296,12 @@ async function hasItems(workspace: Context['workspace'], plan: PlanRecord): Prom
 }
 
 async function uuidOf(branch: LocalBranch, ns: string): Promise<Uint8Array | undefined> {
-  const [db, name] = splitNamespace(ns);
-  const [found] = await branch.client.db(db).listCollections({ name }).toArray();
-  const uuid = (found as { info?: { uuid?: { buffer: Uint8Array } } } | undefined)?.info?.uuid?.buffer;
+  const uuidNamed = async (at: string) => {
+    const [db, name] = splitNamespace(at);
+    const [found] = await branch.client.db(db).listCollections({ name }).toArray();
+    return (found as { info?: { uuid?: { buffer: Uint8Array } } } | undefined)?.info?.uuid?.buffer;
+  };
+  // A time-series collection has none of its own.
+  const uuid = (await uuidNamed(ns)) ?? (await uuidNamed(bucketsNamespace(ns)));
   return uuid && Buffer.from(uuidText(uuid), 'hex');
 }
