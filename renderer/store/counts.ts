@@ -1,6 +1,7 @@
 import type { BranchRow, Output } from '../../shared/api.ts';
-import { hasEnded, parentOf, useApp } from './app.ts';
-import { call } from './engine.ts';
+import { chosenBranch, hasEnded, parentOf, useApp } from './app.ts';
+import type { AppState } from './app.ts';
+import { call, onCall, onEngineEvent } from './engine.ts';
 
 /** A branch that was written to is counted once it has been still for this long. */
 const stillMs = 1_200;
@@ -12,35 +13,65 @@ const counted = new Map<string, string>();
 
 /**
  * Keeps the counts of the branch list up to date. The engine sends them only where they are already known, so branches that
- * have moved are compared in the background: one at a time, and only when they have come to rest.
+ * have moved are compared in the background: one at a time, and only when they have come to rest. A branch in review is
+ * counted by its review.
  */
 export function startCounting(): () => void {
-  let running = false;
+  let running: AbortController | undefined;
   let timer: ReturnType<typeof setTimeout> | undefined;
   const schedule = (): void => {
     clearTimeout(timer);
     timer = setTimeout(() => void countNext(), stillMs);
   };
   const countNext = async (): Promise<void> => {
-    const due = running ? undefined : dueBranch();
+    const due = running === undefined ? dueBranch() : undefined;
     if (due === undefined) return;
-    running = true;
-    counted.set(due.branch.id, due.at);
+    const { id, name } = due.branch;
+    running = new AbortController();
+    const { signal } = running;
+    counted.set(id, due.at);
     try {
-      remember(due.branch.id, await call('diff.get', { branch: due.branch.name, summary: true }));
+      remember(id, await call('diff.get', { branch: name, summary: true }, { signal }));
     } catch {
       // A branch that cannot be compared keeps what it shows; its next move asks again.
+      if (signal.aborted) counted.delete(id);
     }
-    running = false;
+    running = undefined;
     schedule();
   };
-  const stop = useApp.subscribe((app, before) => {
-    if (app.branches !== before.branches) schedule();
-  });
+  const stops = [
+    useApp.subscribe((app, before) => {
+      const opened = reviewed(app) !== reviewed(before);
+      // Its first rows wait for nothing that can wait.
+      if (opened && reviewed(app) !== undefined) running?.abort();
+      if (opened || app.branches !== before.branches) schedule();
+    }),
+    onEngineEvent((event) => (event.type === 'branches' ? noteCounted(event.branches) : undefined)),
+    onCall((method, answer) => {
+      if (method !== 'branches.list') return;
+      answer.then(
+        (rows) => noteCounted(rows as readonly BranchRow[]),
+        () => undefined,
+      );
+    }),
+  ];
   return () => {
-    stop();
+    for (const stop of stops) stop();
     clearTimeout(timer);
   };
+}
+
+/** Rows that the engine sends with counts are counted as they are. */
+function noteCounted(rows: readonly BranchRow[]): void {
+  for (const branch of rows) {
+    const parent = branch.counts === undefined ? undefined : parentOf(rows, branch);
+    if (parent !== undefined) counted.set(branch.id, momentOf(branch, parent));
+  }
+}
+
+/** Id of the branch whose review is shown. */
+function reviewed(app: AppState): string | undefined {
+  return app.tab === 'review' ? chosenBranch(app)?.id : undefined;
 }
 
 /** Counts that a comparison found, for the branch list. */
@@ -58,13 +89,19 @@ export function remember(id: string, diff: Pick<Output<'diff.get'>, 'summary' | 
 }
 
 function dueBranch(): { branch: BranchRow; at: string } | undefined {
-  const { branches, connection } = useApp.getState();
+  const app = useApp.getState();
+  const { branches, connection } = app;
   if (connection.kind !== 'open') return undefined;
   for (const branch of branches) {
+    if (branch.id === reviewed(app)) continue;
     const parent = parentOf(branches, branch);
     if (parent === undefined || hasEnded(branch) || branch.state !== 'live' || parent.state !== 'live') continue;
-    const at = `${String(branch.seq)}/${String(parent.seq)}`;
+    const at = momentOf(branch, parent);
     if (counted.get(branch.id) !== at && (branch.ahead > 0 || branch.counts !== undefined)) return { branch, at };
   }
   return undefined;
+}
+
+function momentOf(branch: BranchRow, parent: BranchRow): string {
+  return `${String(branch.seq)}/${String(parent.seq)}`;
 }

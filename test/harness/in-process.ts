@@ -29,9 +29,13 @@ export class TestYard {
     return new TestYard(data, await startEngine({ data, log: (line) => log.push(line) }), log);
   }
 
-  async call<M extends Method>(method: M, input: Input<M>): Promise<Output<M>> {
+  async call<M extends Method>(
+    method: M,
+    input: Input<M>,
+    { signal = new AbortController().signal }: { readonly signal?: AbortSignal } = {},
+  ): Promise<Output<M>> {
     const parsed = api[method].input.parse(input);
-    const value = await this.engine.call(method, parsed as never, { signal: new AbortController().signal });
+    const value = await this.engine.call(method, parsed as never, { signal });
     return api[method].output.parse(value) as Output<M>;
   }
 

@@ -60,9 +60,11 @@ export interface DiffQuery {
   readonly strict?: boolean | undefined;
   /** Only the page of documents, answered as soon as it is full: no summary, no schema. */
   readonly listing?: boolean | undefined;
+  /** Ends the comparison between two pages. */
+  readonly signal?: AbortSignal | undefined;
 }
 
-/** Rows read at once: bounds memory at about this many documents on three sides. */
+/** Rows read at once at most: bounds memory at about this many documents on three sides. */
 export const comparePage = 1_000;
 
 /** Reads the three catalogs. Both histories are settled first, so that the answer covers the time of the request. */
@@ -95,7 +97,11 @@ export async function computeDiff(home: Home, branch: Side, parent: Side, query:
   const { comparison, settled, adminChanged } = await openComparison(home, branch, parent);
   const selection = new Selection({ only: query.only, strict: query.strict }, branch.record.name, parent.record.name);
   const from = pageStart(query);
-  const pages = comparedPages(comparison, selection, query.listing === true ? from : undefined);
+  const pages = comparedPages(
+    comparison,
+    selection,
+    query.listing === true ? { after: from, rows: query.limit + 1 } : {},
+  );
   const found = await listed(pages, ({ sides }) => sides.row.id, query);
   const deltas = compareSchema(comparison.base, comparison.parentCatalog, comparison.branchCatalog);
   const wanted = await withParentEdits(
@@ -121,6 +127,7 @@ export async function listed<T extends ListedDocument>(
   const from = pageStart(query);
   let next: string | undefined;
   for await (const page of pages) {
+    query.signal?.throwIfAborted();
     for (const diff of page) {
       if (query.listing !== true) count(summary, diff);
       if (query.conflictsOnly && !diff.conflict) continue;
@@ -167,19 +174,25 @@ async function openGaps(home: Home, branch: Side): Promise<GapRecord[]> {
   return home.gaps.find({ branch: branch.record._id }).toArray();
 }
 
-/**
- * Every touched document that differs, a page at a time. The next page is read while one is compared. With `after`, only those
- * behind that row.
- */
+/** Where pages of differences begin, and how they are read. */
+interface Paging {
+  /** Only what is behind this row. */
+  readonly after?: Uint8Array | undefined;
+  /** How many rows are read first, where few are likely to do: then more at a time, and none before they are asked for. */
+  readonly rows?: number;
+}
+
+/** Every touched document that differs, a page at a time. Without `rows` the next page is read while one is compared. */
 export async function* comparedPages(
   comparison: Comparison,
   selection: Selection,
-  after?: Uint8Array,
+  paging: Paging = {},
 ): AsyncGenerator<DocumentDiff[]> {
   if (!selection.isPartial) {
-    yield* pagesWithin(comparison, selection, undefined, after);
+    yield* pagesWithin(comparison, selection, undefined, paging);
     return;
   }
+  const { after } = paging;
   const { base, parentCatalog, branchCatalog } = comparison;
   // In the order of the rows, so that a page can begin behind any of them.
   for (const [uuid, { ns }] of [...branchCatalog.byStore].sort(([a], [b]) => (a < b ? -1 : 1))) {
@@ -188,7 +201,8 @@ export async function* comparedPages(
     const within = Buffer.from(uuid, 'hex');
     // A row's id begins with its collection's.
     const order = after === undefined ? 1 : Buffer.compare(within, after.subarray(0, within.length));
-    if (order >= 0) yield* pagesWithin(comparison, selection, within, order === 0 ? after : undefined);
+    if (order >= 0)
+      yield* pagesWithin(comparison, selection, within, { ...paging, after: order === 0 ? after : undefined });
   }
 }
 
@@ -196,12 +210,15 @@ async function* pagesWithin(
   comparison: Comparison,
   selection: Selection,
   uuid: Uint8Array | undefined,
-  after: Uint8Array | undefined,
+  { after, rows }: Paging,
 ): AsyncGenerator<DocumentDiff[]> {
-  let pending: Promise<SidesPage> | undefined = nextSides(comparison, uuid, after);
+  let size = Math.min(comparePage, rows ?? comparePage);
+  let pending: Promise<SidesPage> | undefined = nextSides(comparison, uuid, after, size);
   while (pending) {
     const { sides, last }: SidesPage = await pending;
-    pending = last && nextSides(comparison, uuid, last.id);
+    const readOn = (): Promise<SidesPage> | undefined => last && nextSides(comparison, uuid, last.id, size);
+    size = Math.min(comparePage, size * 2);
+    pending = rows === undefined ? readOn() : undefined;
     pending?.catch(() => undefined);
     yield sides.flatMap((document) => {
       const place = { ns: document.ns, parentNs: document.parentNs, key: document.row.key };
@@ -211,6 +228,7 @@ async function* pagesWithin(
       const measurements = document.isBucket ? measurementDelta(document) : undefined;
       return [{ ns: document.ns, key: document.row.key, ...delta, measurements, sides: document }];
     });
+    if (rows !== undefined) pending = readOn();
   }
 }
 
@@ -223,9 +241,10 @@ async function nextSides(
   comparison: Comparison,
   uuid: Uint8Array | undefined,
   after: Uint8Array | undefined,
+  size: number,
 ): Promise<SidesPage> {
-  const rows = await comparison.branch.history.touchedPage(after, comparePage, uuid);
-  const last = rows.length === comparePage ? rows[rows.length - 1] : undefined;
+  const rows = await comparison.branch.history.touchedPage(after, size, uuid);
+  const last = rows.length === size ? rows[rows.length - 1] : undefined;
   return { sides: await readSides(comparison, rows), last };
 }
 

@@ -82,7 +82,7 @@ export const changeMethods: Methods<
     return { changes: changes.map(presentChange) };
   },
 
-  async 'diff.get'({ workspace, rows, gaps }, input) {
+  async 'diff.get'({ workspace, rows, gaps }, input, { signal }) {
     const branch = await workspace.branch(input.branch);
     const query = {
       only: input.only,
@@ -91,6 +91,7 @@ export const changeMethods: Methods<
       conflictsOnly: input.conflictsOnly,
       strict: input.strict,
       listing: input.listing,
+      signal,
     };
     const other = input.against === undefined ? undefined : await workspace.branch(input.against);
     if (other && other.record._id !== branch.record.parent) {
