@@ -5,7 +5,7 @@ import { field } from '../../../shared/bson/walk.ts';
 import type { Side } from '../changes/side.ts';
 import { readByKey, splitNamespace } from '../changes/touched.ts';
 import type { Home } from '../home/home.ts';
-import { rawReadAll } from '../mongod/raw.ts';
+import { driverValue, rawReadAll } from '../mongod/raw.ts';
 import { Rehearsal } from './rehearsal.ts';
 import { indexedPart, type UniqueIndex } from './unique-keys.ts';
 
@@ -23,18 +23,18 @@ export interface Duplicates {
 /**
  * Documents of a branch that a new unique index would refuse: the server groups by values, and what shares one is tried
  * against the index itself.
- * @param leaving documents that a plan writes, by {@link keyText}: they are judged with the plan
+ * @param leaving the `_id`s of documents that a plan writes, by {@link keyText}: they are judged with the plan
  */
 export async function findDuplicates(
   home: Home,
   side: Side,
   index: UniqueIndex,
-  leaving: ReadonlySet<string>,
+  leaving: ReadonlyMap<string, BsonValue>,
 ): Promise<Duplicates> {
   const [db, collection] = splitNamespace(index.ns);
   const command: Document = {
     aggregate: collection,
-    pipeline: groupsByValue(index),
+    pipeline: [...without([...leaving.values()]), ...groupsByValue(index)],
     cursor: {},
     collation: index.collation,
     allowDiskUse: true,
@@ -48,13 +48,25 @@ export async function findDuplicates(
     throw error;
   }
   const pairs: [BsonValue, BsonValue][] = [];
+  // Of so many that were not left out, one may stand in the place of two that share a value.
+  let whole = true;
   for (const group of found) {
     const ids = [field(group, 'first')!, field(group, 'last')!] as const;
-    if (ids.some((id) => leaving.has(keyText(id)))) continue;
+    if (ids.some((id) => leaving.has(keyText(id)))) {
+      whole = false;
+      continue;
+    }
     const documents = [...(await readByKey(side, index.ns, ids)).values()];
     if (await shareKey(home, index, documents)) pairs.push([ids[0], ids[1]]);
   }
-  return { pairs, whole: true };
+  return { pairs, whole };
+}
+
+/** More would not go into one command. */
+const mostLeftOut = 50_000;
+
+function without(keys: readonly BsonValue[]): Document[] {
+  return keys.length === 0 || keys.length > mostLeftOut ? [] : [{ $match: { _id: { $nin: keys.map(driverValue) } } }];
 }
 
 /** Groups of documents that could share a key: by each path's values, arrays taken apart as deep as the path goes. */
@@ -77,6 +89,7 @@ function groupsByValue({ paths, partial, sparse }: UniqueIndex): Document[] {
       },
     },
     { $match: { $expr: { $ne: ['$first', '$last'] } } },
+    { $sort: { first: 1 } },
     { $limit: groups },
   ];
 }

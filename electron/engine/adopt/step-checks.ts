@@ -1,5 +1,5 @@
 import type { Target } from '../../../shared/api.ts';
-import { documentBytes, fromBase64 } from '../../../shared/bson/value.ts';
+import { documentBytes, fromBase64, type BsonValue } from '../../../shared/bson/value.ts';
 import { keyText } from '../../../shared/bson/key.ts';
 import { shellText } from '../../../shared/bson/ejson.ts';
 import { documentName, firstOf } from '../../../shared/changes/explain.ts';
@@ -17,11 +17,14 @@ export interface StepFindings {
   readonly refused: readonly { readonly target: Target; readonly undecided: Undecided }[];
 }
 
-/** Looks at the parent's documents for what a new unique index or validator would not take. */
+/**
+ * Looks at the parent's documents for what a new unique index or validator would not take.
+ * @param selection left out = the plan brings back what was there: validators are not asked
+ */
 export async function checkSteps(
   trial: Trial,
   steps: readonly SchemaStep[],
-  selection: Selection,
+  selection?: Selection,
 ): Promise<StepFindings> {
   const checks: Check[] = [];
   const refused: { target: Target; undecided: Undecided }[] = [];
@@ -30,13 +33,15 @@ export async function checkSteps(
     const now = nameBefore(steps, step.ns);
     if (now === undefined || !trial.comparison.parentCatalog.byNamespace.has(now) || step.after === undefined) continue;
     const found =
-      step.type === 'index' ? await checkIndex(trial, step, now) : await checkValidator(trial, steps, step, now);
+      step.type === 'index'
+        ? await checkIndex(trial, step, now)
+        : selection && (await checkValidator(trial, steps, step, now));
     if (!found) continue;
     const target = {
       ns: step.ns,
       schema: { type: step.type, ...(step.name === undefined ? {} : { name: step.name }) },
     };
-    const stays = found.clash && step.type === 'validator' && selection.hasDecided(placeOf(step));
+    const stays = found.clash && step.type === 'validator' && selection?.hasDecided(placeOf(step)) === true;
     checks.push({ name: found.name, ok: stays, detail: found.text });
     if (found.clash && !stays) refused.push({ target, undecided: { ns: step.ns, text: found.text } });
   }
@@ -91,7 +96,7 @@ async function checkValidator(
     { side: parent, ns: now },
     { side: branch, ns: held.ns },
     validation,
-    await keysOf(trial, ns),
+    new Set((await keysOf(trial, ns)).keys()),
   );
   const where = parent.record.name;
   if (keys.length > 0) {
@@ -104,9 +109,9 @@ async function checkValidator(
   return { name: 'validator', text, clash: false };
 }
 
-/** Documents that the plan writes, by {@link keyText}. */
-async function keysOf(trial: Trial, ns: string): Promise<Set<string>> {
-  const keys = new Set<string>();
-  for await (const page of itemsOf(trial, ns)()) for (const { key } of page) keys.add(keyText(key));
+/** The `_id`s of documents that the plan writes, by {@link keyText}. */
+async function keysOf(trial: Trial, ns: string): Promise<Map<string, BsonValue>> {
+  const keys = new Map<string, BsonValue>();
+  for await (const page of itemsOf(trial, ns)()) for (const { key } of page) keys.set(keyText(key), key);
   return keys;
 }

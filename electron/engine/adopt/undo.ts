@@ -1,15 +1,19 @@
 import { shellText } from '../../../shared/bson/ejson.ts';
 import { sameBytes, toBase64 } from '../../../shared/bson/value.ts';
 import { ForkyardError } from '../../../shared/errors.ts';
-import { shownNamespace } from '../changes/catalog.ts';
+import { readCatalog, shownNamespace } from '../changes/catalog.ts';
 import type { Side } from '../changes/side.ts';
+import type { Comparison } from '../changes/touched.ts';
 import type { History } from '../home/history.ts';
 import type { Home } from '../home/home.ts';
-import { PlanStore, type PlanItemRecord, type PlanRecord, type SchemaStep } from '../home/plans.ts';
+import { PlanStore, type PlanItemRecord, type PlanRecord, type SchemaStep, type Undecided } from '../home/plans.ts';
 import type { LogRecord } from '../home/records.ts';
 import { basesBack } from './bases.ts';
+import { checkItems, type Trial } from './checks.ts';
 import { inverseOf, invertDocuments, type InverseDocument } from './inverse.ts';
+import { PlanItems } from './plan-items.ts';
 import { countItems, nameBefore } from './schema-steps.ts';
+import { checkSteps } from './step-checks.ts';
 import { reverseSteps } from './schema-apply.ts';
 
 /** Kinds of log entries that an undo takes back. */
@@ -48,7 +52,8 @@ export async function undoablePlan(home: Home, entryId: string): Promise<PlanRec
  * Like any plan it is stored, and guarded when it is applied.
  * @param parent the branch that the plan was applied to
  * @param history the adopted branch's, whose bases move back; undefined once that is gone
- * @throws ForkyardError `undo_refused` with `conflicts` where the same fields were changed again since
+ * @throws ForkyardError `undo_refused` with `conflicts` where the same fields were changed again since, or a unique index of the
+ * parent would not take what was there before
  */
 export async function createUndoPlan(
   home: Home,
@@ -63,16 +68,15 @@ export async function createUndoPlan(
   const early = steps.slice(0, documentsAt);
   return store.make(async (id) => {
     const clashing: InverseDocument[] = [];
-    let [writes, bytes] = [0, 0];
+    const documents = new PlanItems(store, id);
     for await (const items of store.items(original)) {
       const inverse = await invertItems(parent, items, early);
       clashing.push(...inverse.filter(({ clashes }) => clashes.length > 0));
       const bases = history ? await basesBack(history, items) : [];
-      const back = items.map((item, at): PlanItemRecord => {
+      const back = items.map((item, at) => {
         const { current, result } = inverse[at]!;
         const base = bases[at];
         return {
-          index: item.index,
           ns: item.ns,
           key: item.key,
           expect: current,
@@ -81,14 +85,12 @@ export async function createUndoPlan(
           ...(base ? { touched: base } : {}),
         };
       });
-      for (const item of back) {
-        if (!item.writes) continue;
-        writes += 1;
-        bytes += (item.expect?.length ?? 0) + (item.result?.length ?? 0);
-      }
-      await store.addItems(id, back);
+      await documents.add(back);
     }
     if (clashing.length > 0) throw changedAgain(parent, entry, clashing);
+    const trial = { home, store, planId: id, comparison: await asItIs(parent), ranges: documents.ranges };
+    const inTheWay = await standsInTheWay(trial, steps, early);
+    if (inTheWay.length > 0) throw cannotStandThere(entry, inTheWay);
     return {
       _id: id,
       kind: 'undo',
@@ -97,9 +99,9 @@ export async function createUndoPlan(
       parentId: original.parentId,
       parentName: original.parentName,
       createdAt: new Date(),
-      items: writes + countItems(original.schema),
+      items: documents.writes + countItems(original.schema),
       conflicts: 0,
-      bytes,
+      bytes: documents.bytes,
       schema: steps,
       checks: [],
       state: 'ready',
@@ -152,7 +154,35 @@ async function invertItems(
   });
 }
 
+/** One branch against itself: what a dry run of a way back looks at is what is there. */
+async function asItIs(parent: Side): Promise<Comparison> {
+  const catalog = await readCatalog(parent.client);
+  return { branch: parent, parent, base: catalog, branchCatalog: catalog, parentCatalog: catalog };
+}
+
+/** What the parent's unique indexes, those that come back with the undo among them, would refuse of what comes back. */
+async function standsInTheWay(
+  trial: Trial,
+  steps: readonly SchemaStep[],
+  early: readonly SchemaStep[],
+): Promise<Undecided[]> {
+  // Documents are written under the names that collections have behind the early steps.
+  const within = steps.some(({ type }) => type === 'rename') ? early : steps;
+  const indexes = await checkSteps(trial, within);
+  const documents = await checkItems(trial, within, { pastValidators: true });
+  return [...documents.refused.values(), ...indexes.refused.map(({ undecided }) => undecided)];
+}
+
 const named = 3;
+
+function cannotStandThere(entry: string, inTheWay: readonly Undecided[]): ForkyardError {
+  const more = inTheWay.length > named ? [`And ${inTheWay.length - named} more.`] : [];
+  const sentences = [...inTheWay.slice(0, named).map(({ text }) => text), ...more];
+  return new ForkyardError('undo_refused', `${entry} was not taken back. ${sentences.join(' ')}`, {
+    hint: 'Change or remove the documents that have these values by now, or take back what wrote them first.',
+    details: { conflicts: inTheWay.map((each) => ({ ...each })) },
+  });
+}
 
 function changedAgain(parent: Side, entry: string, clashing: readonly InverseDocument[]): ForkyardError {
   const names = clashing.slice(0, named).map(({ ns, key, clashes }) => {
