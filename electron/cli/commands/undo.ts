@@ -60,13 +60,18 @@ function seqsOf(text: string): What {
   });
 }
 
+/** So many conflicts are told in words. */
+const named = 3;
+
 async function undoChanges(call: Call, what: What): Promise<number> {
   const [branch = ''] = call.operands;
   const engine = await call.engine();
   const plan = await engine.call('changes.undo', { branch, what }, { signal: call.signal });
   if (plan.conflicts > 0) {
-    const count = plan.conflicts === 1 ? '1 document was' : `${plan.conflicts} documents were`;
-    throw new ForkyardError('conflicts', `${count} changed again since in the same places. Nothing was taken back.`, {
+    const left = plan.leftOut ?? [];
+    const sentences = plan.checks.flatMap(({ ok, detail }) => (ok || left.includes(detail) ? [] : [detail]));
+    const more = sentences.length > named ? [`And ${sentences.length - named} more.`] : [];
+    throw new ForkyardError('conflicts', ['Nothing was taken back.', ...sentences.slice(0, named), ...more].join(' '), {
       hint: 'Take back what changed them later first, or change them by hand.',
       details: { conflicts: plan.conflicts, plan: plan.plan, documents: plan.conflicting.map(documentJson) },
     });

@@ -4,9 +4,10 @@ import type { BackDocument, LeftOut } from '../changes/rewind.ts';
 import type { Side } from '../changes/side.ts';
 import { uuidText, type Comparison } from '../changes/touched.ts';
 import type { Home } from '../home/home.ts';
-import { namedConflicts, PlanStore, type PlanItemRecord, type PlanRecord } from '../home/plans.ts';
+import { namedConflicts, PlanStore, type PlanItemRecord, type PlanRecord, type Undecided } from '../home/plans.ts';
 import { checkItems } from './checks.ts';
 import { outsideTransactions, PlanItems } from './plan-items.ts';
+import { explainChangedAgain } from './schema-conflict.ts';
 import { ChosenSchema } from './schema-plan.ts';
 import { countItems } from './schema-steps.ts';
 import { StepPlan } from './step-plan.ts';
@@ -24,7 +25,8 @@ export interface WayBack {
   readonly documents: AsyncIterable<readonly BackDocument[]>;
   /** Asked once all documents have been read. */
   readonly leftOut: () => readonly LeftOut[];
-  readonly conflicts: () => number;
+  /** Documents of which the same was changed again: how many, and the first of them. Asked once all have been read. */
+  readonly conflicts: () => { readonly count: number; readonly named: readonly Undecided[] };
 }
 
 /** Stores a plan that goes back, with the exact bytes it expects and will leave; it is applied like any other. */
@@ -50,6 +52,9 @@ async function build(home: Home, store: PlanStore, id: string, way: WayBack): Pr
     ...schema.left,
     ...documents.leftOut(),
   ];
+  const conflicts = way.conflicts();
+  const changedAgain = chosen.undecided.map((delta) => ({ ns: delta.ns, text: explainChangedAgain(delta) }));
+  const open = [...changedAgain, ...conflicts.named];
   return {
     _id: id,
     kind: way.kind,
@@ -60,12 +65,12 @@ async function build(home: Home, store: PlanStore, id: string, way: WayBack): Pr
     parentName: side.record.name,
     createdAt: new Date(),
     items: items.writes + countItems(schema.steps),
-    conflicts: way.conflicts() + chosen.undecided.length + found.refused.size,
-    undecided: [...found.refused.values()].slice(0, namedConflicts),
+    conflicts: conflicts.count + chosen.undecided.length + found.refused.size,
+    undecided: [...open, ...found.refused.values()].slice(0, namedConflicts),
     bytes: items.bytes,
     schema: schema.steps,
     documentsAt: schema.documentsAt,
-    checks: [...left, ...found.checks],
+    checks: [...left, ...open.map(({ text }) => ({ name: 'conflict', ok: false, detail: text })), ...found.checks],
     state: 'ready',
     ...(left.length === 0 ? {} : { leftOut: left.map(({ detail }) => detail) }),
   };

@@ -79,11 +79,12 @@ async function finish(
   const steps = await withContents(home, comparison, planId, schema.steps);
   const parts = chosen.agreed(schema.carried);
   const left = [...schema.left, ...builder.leftOut()];
+  const schemaConflicts = chosen.conflicts(comparison);
   const undecided = [
-    ...chosen.conflicts(comparison),
+    ...schemaConflicts,
     ...found.refused.map((each) => each.undecided),
     ...documents.refused.values(),
-    ...builder.undecided,
+    ...builder.undecided.map((each) => each.undecided),
   ];
   return {
     _id: planId,
@@ -100,7 +101,14 @@ async function finish(
     schema: steps,
     documentsAt: schema.documentsAt,
     ...(parts.length === 0 ? {} : { agreement: { parts } }),
-    checks: [...left, ...builder.unusedEdits, ...builder.hindrances, ...found.checks, ...documents.checks],
+    checks: [
+      ...left,
+      ...builder.unusedEdits,
+      ...schemaConflicts.map(({ text }) => ({ name: 'conflict', ok: false, detail: text })),
+      ...builder.conflictChecks(),
+      ...found.checks,
+      ...documents.checks,
+    ],
     unvalidated: documents.unvalidated,
     state: 'ready',
     ...(left.length === 0 ? {} : { leftOut: left.map(({ detail }) => detail) }),
@@ -134,12 +142,10 @@ type Choices = ReadonlyMap<FieldDelta, Choice | 'left out' | 'undecided'>;
 class PlanBuilder {
   readonly items: PlanItems;
   conflicts = 0;
-  /** The first of the documents in conflict. */
-  readonly undecided: Undecided[] = [];
+  /** The first of the documents that are left out until somebody decides, and what it is about. */
+  readonly undecided: { readonly check: 'conflict' | 'exact bytes'; readonly undecided: Undecided }[] = [];
   /** Edited values that stand at no change. */
   readonly unusedEdits: PlanRecord['checks'][number][] = [];
-  /** Documents that the server has no way to write exactly. */
-  readonly hindrances: PlanRecord['checks'][number][] = [];
   /** Collections of the branch that documents go into and that the parent does not have. */
   readonly missingCollections = new Set<string>();
   readonly selection: Selection;
@@ -161,6 +167,20 @@ class PlanBuilder {
       ok: false,
       detail: `${count === 1 ? `1 ${one}` : `${count} ${one}s`} of ${ns} ${count === 1 ? 'is' : 'are'} shown but not carried over by an adoption: ${why}.`,
     }));
+  }
+
+  /** Each document that is left out until somebody decides; of more than a hundred the first, and how many more. */
+  conflictChecks(): PlanRecord['checks'] {
+    const named = this.undecided.map(({ check, undecided }) => ({ name: check, ok: false, detail: undecided.text }));
+    const more = this.conflicts - named.length;
+    if (more === 0) return named;
+    const detail = `${more === 1 ? '1 more document must' : `${more} more documents must`} be decided; the review lists them.`;
+    return [...named, { name: 'conflict', ok: false, detail }];
+  }
+
+  private leaveOpen(check: 'conflict' | 'exact bytes', explain: () => Undecided): void {
+    this.conflicts += 1;
+    if (this.undecided.length < namedConflicts) this.undecided.push({ check, undecided: explain() });
   }
 
   /** Why documents of this collection cannot be carried over, if so. */
@@ -243,8 +263,7 @@ class PlanBuilder {
       return undefined;
     }
     if (chosen.includes('undecided')) {
-      this.conflicts += 1;
-      if (this.undecided.length < namedConflicts) this.undecided.push(this.explained(diff, choices));
+      this.leaveOpen('conflict', () => this.explained(diff, choices));
       return undefined;
     }
     if (chosen.every((choice) => choice === 'left out')) return undefined;
@@ -254,9 +273,7 @@ class PlanBuilder {
     const hindrance = writes ? unwritable({ expect: sides.parent, result }) : undefined;
     if (hindrance !== undefined) {
       const text = `${documentName(sides.ns, diff.key)} cannot be written byte for byte: ${hindrance}.`;
-      this.conflicts += 1;
-      if (this.undecided.length < namedConflicts) this.undecided.push({ ns: sides.ns, id: toBase64(diff.key), text });
-      this.hindrances.push({ name: 'exact bytes', ok: false, detail: text });
+      this.leaveOpen('exact bytes', () => ({ ns: sides.ns, id: toBase64(diff.key), text }));
       return undefined;
     }
     if (writes && sides.parentNs === undefined && result) this.missingCollections.add(sides.ns);

@@ -61,7 +61,7 @@ export function createRestorePlan(
     then,
     documents: restoration.documents(),
     leftOut: () => restoration.leftOut,
-    conflicts: () => 0,
+    conflicts: () => ({ count: 0, named: [] }),
   });
 }
 

@@ -1,10 +1,10 @@
-import { toBase64, type BsonValue } from '../../../shared/bson/value.ts';
-import { shellText } from '../../../shared/bson/ejson.ts';
+import { toBase64 } from '../../../shared/bson/value.ts';
 import { withParentEdits } from '../changes/parent-edits.ts';
 import { compareSchema, type SchemaDelta } from '../changes/schema.ts';
 import type { Selection } from '../changes/selection.ts';
 import type { Comparison } from '../changes/touched.ts';
 import type { AgreedPart, Undecided } from '../home/plans.ts';
+import { explainSchemaConflict } from './schema-conflict.ts';
 
 /** What of the schema a plan takes, before it is known which documents it takes. */
 export class ChosenSchema {
@@ -50,8 +50,8 @@ export class ChosenSchema {
 
   /** One sentence for each conflict that nobody decided. */
   conflicts({ branch, parent }: Comparison): Undecided[] {
-    const names = [branch.record.name, parent.record.name] as const;
-    return this.undecided.map((delta) => ({ ns: delta.ns, text: conflictText(delta, ...names) }));
+    const names = { branch: branch.record.name, parent: parent.record.name };
+    return this.undecided.map((delta) => ({ ns: delta.ns, text: explainSchemaConflict(delta, names) }));
   }
 
   /** How the branch has what it was decided about; `carried` are the taken items that the plan carries out. */
@@ -77,19 +77,6 @@ function agreedPart(delta: SchemaDelta): AgreedPart {
   // The base's own name of it is found by UUID.
   if (type === 'rename') return { ...place, ns, to: ns };
   return { ...place, ns, ...(branch ? { definition: toBase64(branch) } : {}) };
-}
-
-const namedDocuments = 10;
-
-function conflictText(delta: SchemaDelta, branch: string, parent: string): string {
-  const item = describe(delta);
-  if (delta.edited) {
-    const named = delta.edited.slice(0, namedDocuments).map((key: BsonValue) => shellText(key));
-    const more = delta.edited.length - named.length;
-    const documents = more > 0 ? `${named.join(', ')} and ${more} more` : named.join(', ');
-    return `${branch} dropped ${delta.ns}, and ${parent} changed ${documents} of it since.`;
-  }
-  return `${item} of ${branch} meets another change of ${parent}.`;
 }
 
 /** One phrase for people: `The new index sku_1 of shop.products`. */

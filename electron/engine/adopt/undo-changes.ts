@@ -1,6 +1,7 @@
 import type { Document } from 'mongodb';
 import type { Input } from '../../../shared/api.ts';
 import { sameBytes, toBase64, type BsonValue } from '../../../shared/bson/value.ts';
+import { documentName, firstOf, pointerText } from '../../../shared/changes/explain.ts';
 import type { DroppedCollection } from '../changes/dropped.ts';
 import type { DocumentDiff } from '../changes/diff.ts';
 import { readCatalog, type Catalog } from '../changes/catalog.ts';
@@ -10,7 +11,7 @@ import { uuidText } from '../changes/touched.ts';
 import { touchedId } from '../home/history.ts';
 import type { Home } from '../home/home.ts';
 import { importedAfter, marks, type Mark } from '../home/past.ts';
-import type { PlanRecord } from '../home/plans.ts';
+import type { PlanRecord, Undecided } from '../home/plans.ts';
 import type { ChangeRecord } from '../home/records.ts';
 import { storeWayBack } from './back-plan.ts';
 import { inverseOf, type ImagePair } from './inverse.ts';
@@ -131,9 +132,16 @@ export async function planUndoChanges(
     then: schema.then,
     documents: joined(undo.documents(schema.leaving), ...schema.returning.map((each) => undo.returned(each))),
     leftOut: left,
-    conflicts: () => undo.conflicts,
+    conflicts: () => ({ count: undo.conflicts, named: undo.conflicting.map(changedAgain) }),
   });
   return { plan, conflicting: undo.conflicting };
+}
+
+function changedAgain({ ns, key, fields }: DocumentDiff): Undecided {
+  const paths = fields.filter(({ path }) => path.length > 0).map(({ path }) => pointerText(path));
+  const where = paths.length === 0 ? '' : ` at ${firstOf(paths)}`;
+  const text = `${documentName(ns, key)} was changed again later${where}; it stays as it is.`;
+  return { ns, id: toBase64(key), text };
 }
 
 async function* joined(...all: AsyncIterable<BackDocument[]>[]): AsyncGenerator<BackDocument[]> {
