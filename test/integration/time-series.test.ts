@@ -1,5 +1,6 @@
 import { ObjectId, type Db, type Document } from 'mongodb';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { Random } from '../harness/fuzz/random.ts';
 import { databaseSides, type DatabaseSides } from '../harness/sides.ts';
 import { TestYard } from '../harness/in-process.ts';
 
@@ -160,3 +161,63 @@ it('what a bucket was is known for each of two forks between which main went on 
   const against = await yard.call('diff.get', { branch: 'second', against: 'first' });
   expect(against).toMatchObject({ complete: true, summary: [{ ns: 'first.w', removed: 20, added: 0, modified: 0 }] });
 });
+
+it('a way back says that measurements stay as they are', async () => {
+  const { sandbox } = await series('back');
+  await sandbox.collection('w').insertMany(measurements('a', 3, 100));
+  await sandbox.collection<{ _id: number }>('plain').insertOne({ _id: 1 });
+  const { last } = await yard.call('changes.page', { branch: 'back', settle: true });
+  const stays = 'Measurements of the time-series collection back.w are not recorded one by one; they stay as they are.';
+  const back = await yard.call('restore.plan', { branch: 'back', to: { seq: 0 } });
+  expect(back.leftOut).toContain(stays);
+  const undone = await yard.call('changes.undo', { branch: 'back', what: { from: 1, to: last } });
+  expect(undone.leftOut).toContain(stays);
+});
+
+/** Random writes, the same for the same seed. */
+async function write(db: Db, seed: number, writes: number): Promise<void> {
+  const random = new Random(seed);
+  const next = (below: number) => random.int(below);
+  const sensor = () => `s${next(6)}`;
+  for (let n = 0; n < writes; n += 1) {
+    const w = db.collection('w');
+    const what = next(10);
+    if (what < 5) await w.insertMany(measurements(sensor(), 1 + next(20), next(20_000)));
+    else if (what < 7)
+      await w.insertOne({ t: new Date(start + next(9_000) * 1_000), m: { of: sensor() }, [`f${next(4)}`]: next(9) });
+    else if (what < 8) await w.deleteMany({ m: sensor() });
+    else if (what < 9) await w.updateMany({ m: sensor() }, { $set: { m: sensor() } });
+    else await w.updateMany({ 'm.of': sensor() }, { $set: { m: { of: sensor(), n: next(3) } } });
+  }
+}
+
+it.each([1, 2])('random writes on both sides, seed %i: exact, adopted, taken back', async (seed) => {
+  const name = `random${seed}`;
+  const { main, sandbox } = await databaseSides(yard, name, async (db) => {
+    await db.createCollection('w', { timeseries: { timeField: 't', metaField: 'm' } });
+    await write(db, seed, 40);
+  });
+  await Promise.all([write(main, seed + 100, 25), write(sandbox, seed + 200, 40)]);
+  const take = [{ target: { ns: `${name}.w` }, take: { side: name } }];
+  const exact = { exact: true, parentExact: true, differences: { count: 0 } };
+  expect(await yard.call('branches.verify', { branch: name })).toMatchObject(exact);
+  const [before, branch] = [await stored(main), new Map((await stored(sandbox)).map((each) => [idOf(each), each]))];
+  const { documents, complete } = await diff(name);
+  expect(complete).toBe(true);
+  const { entry } = await yard.call('plan.adopt', { branch: name, take });
+  const adopted = new Map((await stored(main)).map((each) => [idOf(each), each]));
+  for (const { id } of documents) {
+    const key = Buffer.from(id, 'base64').subarray(1).toString('hex');
+    expect(adopted.get(key)).toEqual(branch.get(key));
+  }
+  expect((await diff(name)).documents).toEqual([]);
+  await yard.call('log.undo', { entry: entry! });
+  expect(await stored(main)).toEqual(before);
+  expect((await diff(name)).documents).toHaveLength(documents.length);
+  expect(await yard.call('branches.verify', { branch: name })).toMatchObject(exact);
+});
+
+/** The ObjectId that a bucket begins with, hex. */
+function idOf(bucket: Buffer): string {
+  return bucket.subarray(9, 21).toString('hex');
+}

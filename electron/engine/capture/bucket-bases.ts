@@ -23,10 +23,8 @@ export class BucketBases {
   take(event: StreamEvent): boolean {
     const id = toBase64(touchedId(event.uuid!, event.key!));
     const last = this.recorded.get(id);
-    const isKnown =
-      this.forking === 0 &&
-      last !== undefined &&
-      !this.forks.some((fork) => last.compare(fork) <= 0 && fork.compare(event.clusterTime) < 0);
+    const fork = this.forks.findLast((time) => time.compare(event.clusterTime) < 0);
+    const isKnown = this.forking === 0 && last !== undefined && (fork === undefined || last.compare(fork) > 0);
     if (isKnown) return false;
     this.recorded.delete(id);
     this.recorded.set(id, event.clusterTime);

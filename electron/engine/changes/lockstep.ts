@@ -23,7 +23,7 @@ export interface Tally {
   bytes: number;
 }
 
-const batchSize = 1_000;
+const batchSize = 250;
 
 /**
  * Reads two collections side by side in the order of their `_id` index and yields what differs, by bytes, in groups.
