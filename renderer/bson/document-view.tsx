@@ -1,5 +1,6 @@
 import { useEffect, useRef } from 'react';
 import type { CSSProperties, ReactNode } from 'react';
+import { useScrollPlace } from '../shell/scroll-place.ts';
 import { useVirtualRows } from '../shell/virtual-rows.ts';
 import { LineText, signs } from './line-text.tsx';
 import type { Line } from './line.ts';
@@ -20,9 +21,11 @@ export interface ViewProps {
 
 /** A document's lines below each other, only those in view. */
 export function DocumentView({ lines, label, onOpenFold, box, end, isOut, current }: ViewProps) {
-  const scroller = useRef<HTMLDivElement>(null);
+  const view = useRef<HTMLDivElement>(null);
+  const { scroller, abovePx } = useScrollPlace(view);
   const virtual = useVirtualRows({
     scroller,
+    abovePx,
     count: lines.length,
     height: () => 20,
     keyOf: (index) => lines[index]?.key ?? index,
@@ -35,13 +38,7 @@ export function DocumentView({ lines, label, onOpenFold, box, end, isOut, curren
     virtual.scrollToIndex,
   );
   return (
-    <div
-      className={box === undefined ? 'doc' : 'doc doc-pick'}
-      ref={scroller}
-      role="group"
-      aria-label={label}
-      tabIndex={0}
-    >
+    <div className={box === undefined ? 'doc' : 'doc doc-pick'} ref={view} role="group" aria-label={label} tabIndex={0}>
       <div className="doc-all" style={{ height: virtual.getTotalSize() }}>
         {virtual.getVirtualItems().map((item) => {
           const line = lines[item.index];
@@ -52,7 +49,7 @@ export function DocumentView({ lines, label, onOpenFold, box, end, isOut, curren
               ref={virtual.measureElement}
               data-index={item.index}
               className={lineClasses(line, isOut?.(line) === true, line.key === current)}
-              style={{ '--d': line.depth, transform: `translateY(${String(item.start)}px)` } as CSSProperties}
+              style={{ '--d': line.depth, transform: `translateY(${String(item.start - abovePx)}px)` } as CSSProperties}
             >
               {box === undefined ? null : <span className="box">{box(line)}</span>}
               <span className="g" aria-hidden="true">
@@ -75,7 +72,7 @@ export function lineClasses(line: Line, out: boolean, current: boolean): string 
 
 /** Brings the row that was stepped to into view, then gives its box the keyboard. */
 export function useFollowed(
-  scroller: React.RefObject<HTMLDivElement | null>,
+  scroller: React.RefObject<HTMLElement | null>,
   current: string | undefined,
   index: number,
   scrollTo: (index: number) => void,

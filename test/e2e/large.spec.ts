@@ -1,6 +1,7 @@
-import { expect } from '@playwright/test';
+import { expect, type Locator } from '@playwright/test';
 import { test, type App } from './app.ts';
 import { killEngine, lastOf } from './engine.ts';
+import { worstFrame } from './frames.ts';
 import { withItems } from './items.ts';
 
 test('EL-05: 20,000 touched documents open and scroll in a bounded window', async ({ app }) => {
@@ -26,6 +27,45 @@ test('EL-05: 20,000 touched documents open and scroll in a bounded window', asyn
     .toBeGreaterThan(300);
   // As many as are seen, however many there are.
   expect(await rows.count()).toBeLessThan(80);
+});
+
+test('EL-05: a document of 50,000 fields stays usable in the feed and in the review', async ({ app }) => {
+  const { page, cli, data } = app;
+  const fields = 50_000;
+  const changed = fields / 5;
+  await cli('import', 'sample:three', '--into', 'main');
+  const numbers = (value: (at: number) => number): Record<string, number> =>
+    Object.fromEntries(Array.from({ length: fields }, (_, at) => [`field ${at}`, value(at)]));
+  const { uri: mainUri } = (await cli('uri', 'main')) as { uri: string };
+  await withItems(mainUri, async (items) => void (await items.insertOne({ _id: 1, n: 0, ...numbers((at) => at) })));
+  const { uri } = (await cli('fork', 'agent')) as { uri: string };
+  const edited = { n: 0, ...numbers((at) => (at % 5 === 0 ? -1 - at : at)) };
+  await withItems(uri, async (items) => void (await items.replaceOne({ _id: 1 }, edited)));
+  await lastOf(data, 'agent');
+  // Lines are drawn as they come into view, whatever there is of them.
+  const usable = async (lines: Locator, show: () => Promise<void>): Promise<void> => {
+    await worstFrame(page, async () => {
+      await show();
+      await expect(lines).toContainText('field 5: -6', { timeout: 30_000 });
+    });
+    await worstFrame(page, async () => {
+      await expect(async () => {
+        await lines.press('End');
+        await expect(lines).toContainText(/field 4\d{4}: |more differences/, { timeout: 500 });
+      }).toPass({ timeout: 30_000 });
+    });
+    expect(await lines.locator('.dl').count()).toBeLessThan(200);
+  };
+  await page.getByRole('treeitem', { name: /^agent/ }).click();
+  const row = page.getByRole('treegrid', { name: /Writes/ }).getByRole('row', { name: /items 1/ });
+  await expect(row).toContainText('large document');
+  await usable(page.getByRole('group', { name: 'Document, before and after' }), () => row.click());
+  await usable(page.getByRole('group', { name: 'Changes of the document' }), () =>
+    page.getByRole('tab', { name: /Review/ }).click(),
+  );
+  await expect(page.getByRole('region', { name: 'Document' })).toContainText(
+    `${changed.toLocaleString('en-US')} of ${changed.toLocaleString('en-US')} changes`,
+  );
 });
 
 test('the engine killed while an adoption is written: all of it is there afterwards, or nothing', async ({ app }) => {

@@ -1,21 +1,5 @@
 import { MessageChannel } from 'node:worker_threads';
-import {
-  BSON,
-  BSONRegExp,
-  BSONSymbol,
-  Binary,
-  Code,
-  DBRef,
-  Decimal128,
-  Double,
-  Int32,
-  Long,
-  MaxKey,
-  MinKey,
-  MongoClient,
-  ObjectId,
-  Timestamp,
-} from 'mongodb';
+import { BSON, MongoClient } from 'mongodb';
 import type { MongoMemoryReplSet } from 'mongodb-memory-server-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { connect, type Client } from '../../shared/rpc/connect.ts';
@@ -26,6 +10,7 @@ import { parseEjson, toEjson } from '../../shared/bson/ejson.ts';
 import { documentBytes, fromBase64, toBase64, Type } from '../../shared/bson/value.ts';
 import { buildDocument, elements, field, rawElement } from '../../shared/bson/walk.ts';
 import { foreignDeployment } from '../fixtures/foreign-deployment.ts';
+import { everyType } from '../harness/every-type.ts';
 import { TestYard } from '../harness/in-process.ts';
 import { contents, documentOf, insertExactly } from '../harness/round.ts';
 
@@ -103,29 +88,6 @@ it('DR-02: localhost is found also where only IPv4 listens, and forms of IPv6 ar
   expect(zone.message).toContain('fe80::1');
   expect(zone.hint).toContain('address');
 });
-
-const everyType = {
-  double: new Double(5),
-  string: 'ä€😀',
-  object: { a: new Int32(1) },
-  array: [Long.fromNumber(1), null],
-  binary: new Binary(Buffer.from([1, 2, 3]), 128),
-  oid: new ObjectId('507f1f77bcf86cd799439011'),
-  bool: true,
-  date: new Date(-1),
-  nothing: null,
-  regex: new BSONRegExp('a/b', 'im'),
-  code: new Code('function () { return 1; }'),
-  scoped: new Code('x', { x: new Int32(1) }),
-  symbol: new BSONSymbol('s'),
-  int: new Int32(5),
-  time: new Timestamp({ t: 1, i: 2 }),
-  long: Long.fromString('9007199254740993'),
-  decimal: Decimal128.fromString('1.10'),
-  min: new MinKey(),
-  max: new MaxKey(),
-  ref: new DBRef('c', new ObjectId('507f1f77bcf86cd799439012')),
-};
 
 /** The renderer's side of a real MessagePort: whatever crosses it is structured-cloned. */
 function overMessagePort(): { renderer: Client; close: () => void } {
