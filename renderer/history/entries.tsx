@@ -96,7 +96,8 @@ const icons: Readonly<Record<string, IconName>> = {
   reset: 'refresh',
 };
 
-function Entry({
+/** One line of the log, with the button that takes it back. */
+export function Entry({
   entry,
   log,
   here,
@@ -106,7 +107,8 @@ function Entry({
   readonly entry: LogEntry;
   readonly log: readonly LogEntry[];
   readonly here: BranchRow;
-  readonly style: { readonly transform: string };
+  /** Its place in a list of which only a part is drawn. */
+  readonly style?: { readonly transform: string };
   readonly isLater: boolean;
 }) {
   const undone = entry.undoneBy === undefined ? undefined : log.find((other) => other.entry === entry.undoneBy);

@@ -1,26 +1,16 @@
-import { useEffect, useMemo, useState } from 'react';
+import { useMemo, useState } from 'react';
 import type { BranchRow, LogEntry } from '../../shared/api.ts';
-import { errorBody } from '../../shared/errors.ts';
-import { hasEnded, showToast, useApp } from '../store/app.ts';
-import { isConnectionLoss, loadLog } from '../store/engine.ts';
+import { hasEnded } from '../store/app.ts';
 import { Entries } from './entries.tsx';
 import { MomentPane, usePreview } from './preview.tsx';
 import { Scrubber } from './scrubber.tsx';
 import { seqAt, shareOf, useTrack, type Span, type Track } from './track.ts';
+import { useLog } from './use-log.ts';
 import './history.css';
 
 /** What was done to the branch as a whole, and any moment of it. main shows what was done to any branch. */
 export function History({ branch }: { readonly branch: BranchRow }) {
-  const log = useApp((app) => app.log);
-  // An undo, or a branch that is brought back, marks an older entry, which no event tells.
-  const newest = log?.[0];
-  const undone = newest?.kind === 'undo' || newest?.kind === 'restore' ? newest.entry : undefined;
-  useEffect(() => {
-    loadLog().catch((error: unknown) => {
-      const { message, hint } = errorBody(error);
-      if (!isConnectionLoss(error)) showToast({ tone: 'problem', text: message, hint });
-    });
-  }, [undone]);
+  const log = useLog();
   const entries = useMemo(() => (log ?? []).filter((entry) => concerns(entry, branch)), [log, branch]);
   if (log === undefined) return <div className="body" aria-busy="true" />;
   if (entries.length === 0 && branch.seq === 0) {

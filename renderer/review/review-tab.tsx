@@ -6,6 +6,7 @@ import { ErrorNote } from '../shell/dialog.tsx';
 import { plural } from '../shell/numbers.ts';
 import { clock } from '../shell/time.ts';
 import { parentOf, useApp } from '../store/app.ts';
+import { AdoptionList, AdoptionsButton } from './adoptions.tsx';
 import { ConflictView } from './conflict-view.tsx';
 import { DecisionBar } from './decision-bar.tsx';
 import { DocumentPane } from './document-pane.tsx';
@@ -42,6 +43,7 @@ export function Review({ branch }: { readonly branch: BranchRow }) {
           {review.counting ? <h2 aria-busy="true">Counting what changed</h2> : <Sentence diff={diff} />}
           <Compared review={review} parent={diff.parent} />
         </div>
+        <AdoptionsButton branch={branch} />
         {tally.undecided === 0 ? (
           placesOf(review).length === 0 ? null : (
             <Button onClick={() => runCommand(commands.decide, branch)}>Look at decisions</Button>
@@ -104,6 +106,7 @@ function NoChanges({ branch, review }: { readonly branch: BranchRow; readonly re
           <p className="soft">
             {branch.name} holds no change that {diff.parent} does not have. Compared at {clock(diff.comparedAt)}.
           </p>
+          <AdoptionList branch={branch} />
         </>
       ) : (
         <>

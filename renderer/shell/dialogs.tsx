@@ -8,6 +8,7 @@ import { ForkDialog } from '../branches/fork-dialog.tsx';
 import { ActorDialog } from '../connect/actor-dialog.tsx';
 import { RestoreAsDialog } from '../history/restore-as-dialog.tsx';
 import { RestoreDialog, UndoChangesDialog, UndoEntryDialog } from '../history/back-dialogs.tsx';
+import { AdoptionsDialog } from '../review/adoptions.tsx';
 import { PlanDialog } from '../review/plan-dialog.tsx';
 import { SettingsDialog } from '../settings/settings-dialog.tsx';
 import { ResetDemoDialog } from '../start/reset-demo-dialog.tsx';
@@ -41,6 +42,8 @@ export function Dialogs() {
       return <UndoChangesDialog id={dialog.branch} what={dialog.what} />;
     case 'adopt':
       return <PlanDialog id={dialog.branch} />;
+    case 'adoptions':
+      return <AdoptionsDialog id={dialog.branch} />;
     case 'actor':
       return <ActorDialog id={dialog.branch} />;
     case 'settings':

@@ -14,6 +14,8 @@ export type OpenDialog =
   | { readonly kind: 'unpin'; readonly pin: string }
   | { readonly kind: 'discard'; readonly branch: string }
   | { readonly kind: 'adopt'; readonly branch: string }
+  /** What was adopted of the branch before. */
+  | { readonly kind: 'adoptions'; readonly branch: string }
   /** Puts the branch back to a moment, in place. */
   | { readonly kind: 'restore'; readonly branch: string; readonly seq: number }
   /** Opens a moment of the branch as a new one. */

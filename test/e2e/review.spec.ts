@@ -79,7 +79,10 @@ test('a conflict is decided field by field, by a side and by what is typed, and 
     await adopt(page, '1 change');
     const adopted = { ...lamp, price: decimal('47.50'), stock: new Int32(5), note: 'new' };
     expect(await main.findOne({ _id: 'lamp' })).toEqual(adopted);
-    await page.getByRole('button', { name: 'Undo' }).click();
+    await expect(
+      page.getByRole('region', { name: 'Review' }).getByRole('list', { name: 'Adoptions' }).getByRole('listitem'),
+    ).toContainText('Adopted 1 change from trial into main');
+    await page.getByRole('status').getByRole('button', { name: 'Undo' }).click();
     await expect
       .poll(() => main.findOne({ _id: 'lamp' }))
       .toEqual({ ...lamp, price: decimal('52.00'), stock: new Int32(8) });

@@ -48,6 +48,14 @@ test('fork, watch, review, adopt one, meet a conflict, discard', async ({ app })
     await dialog.getByRole('button', { name: 'Adopt 1 change' }).click();
     await expect(page.getByText('Adopted 1 change into main')).toBeVisible();
     expect(await prices(mainUri)).toEqual({ p1: 44, p2: 89, p3: 19 });
+    // What was adopted stays within reach of the review, with the way back.
+    await page.getByRole('button', { name: '1 adoption' }).click();
+    const before = page.getByRole('dialog', { name: 'Adopted from price-update' }).getByRole('listitem');
+    await expect(before).toHaveCount(1);
+    await expect(before).toContainText('Adopted 1 change from price-update into main');
+    await before.getByRole('button', { name: /^Undo/ }).click();
+    await expect(page.getByRole('dialog', { name: 'Take this back?' })).toContainText('Adopted 1 change');
+    await page.keyboard.press('Escape');
   });
 
   await test.step('p2 changed in main is a conflict: base 89, main 85, price-update 80', async () => {
