@@ -4,7 +4,7 @@ import type { Output } from '../../shared/api.ts';
 import { Hatch } from '../shell/controls.tsx';
 import { Icon } from '../shell/icons.tsx';
 import { listKey } from '../shell/list-keys.ts';
-import { Counts } from '../shell/marks.tsx';
+import { KindMark } from '../shell/marks.tsx';
 import { count } from '../shell/numbers.ts';
 import type { Collection } from './read.ts';
 
@@ -17,6 +17,8 @@ interface TreeProps {
   readonly difference: Output<'diff.get'> | undefined;
   readonly onChoose: (ns: string) => void;
 }
+
+type ChangedCounts = Pick<Output<'diff.get'>['summary'][number], 'added' | 'modified' | 'removed'>;
 
 type Item =
   | { readonly kind: 'database'; readonly key: string; readonly name: string; readonly open: boolean }
@@ -100,11 +102,15 @@ function CollectionLine({
   readonly difference: Output<'diff.get'> | undefined;
 }) {
   const { ns, name, type, documents } = collection;
-  const changed = difference?.summary.find((row) => row.ns === ns);
+  const changed = difference?.summary.find((row) => row.ns === ns && row.added + row.modified + row.removed > 0);
   const gap = difference?.gaps.find((one) => one.ns === ns && !one.settled);
   return (
     <>
-      <Icon name={type === 'view' ? 'eye' : 'collection'} small />
+      {changed === undefined ? (
+        <Icon name={type === 'view' ? 'eye' : 'collection'} small />
+      ) : (
+        <ChangedMark changed={changed} />
+      )}
       <span className="cut" title={name}>
         {name}
       </span>
@@ -115,20 +121,34 @@ function CollectionLine({
         </span>
       )}
       <span className="n">
-        {changed === undefined || changed.added + changed.modified + changed.removed === 0 ? (
-          type === 'collection' ? (
-            documents === undefined ? null : (
-              count(documents)
-            )
-          ) : type === 'view' ? (
-            'view'
-          ) : (
-            'time series'
-          )
-        ) : (
-          <Counts counts={{ ...changed, conflicts: 0 }} />
-        )}
+        {type === 'view'
+          ? 'view'
+          : type === 'timeseries'
+            ? 'time series'
+            : documents === undefined
+              ? null
+              : count(documents)}
       </span>
     </>
+  );
+}
+
+/** The sign of what was changed in a collection, in the place of its icon; the numbers are its title and read out. */
+function ChangedMark({ changed: { added, modified, removed } }: { readonly changed: ChangedCounts }) {
+  const kinds = [
+    ...(added > 0 ? (['added'] as const) : []),
+    ...(modified > 0 ? (['modified'] as const) : []),
+    ...(removed > 0 ? (['removed'] as const) : []),
+  ];
+  const words = [
+    added > 0 ? `${count(added)} added` : '',
+    modified > 0 ? `${count(modified)} changed` : '',
+    removed > 0 ? `${count(removed)} removed` : '',
+  ].filter((word) => word !== '');
+  const [only = 'modified'] = kinds;
+  return (
+    <span title={words.join(', ')}>
+      <KindMark kind={kinds.length === 1 ? only : 'modified'} word={words.join(', ')} />
+    </span>
   );
 }

@@ -39,6 +39,11 @@ describe('the columns of a table', () => {
     ]);
   });
 
+  it('are not those that are the same in all, while there is better', () => {
+    const documents = rows('{"_id":1,"kind":"a","n":7,"on":true}', '{"_id":2,"kind":"a","n":8,"on":false}');
+    expect(columnsOf(documents, 2).map(({ name }) => name)).toEqual(['_id', 'n', 'on']);
+  });
+
   it('of no documents are _id alone', () => {
     expect(columnsOf([], 4)).toEqual([{ name: '_id', numeric: false }]);
   });

@@ -42,12 +42,15 @@ interface Seen {
   plain: number;
   bytes: number;
   sameAsId: number;
+  readonly first: BsonValue;
+  sameAsFirst: number;
   readonly order: number;
 }
 
 /**
  * The columns that say most about these documents: `_id`, then plain values that most of them have, in their order, also
- * those one level down. What only repeats the `_id` and long texts are left out while there is better.
+ * those one level down. What only repeats the `_id`, what is the same in all, and long texts are left out while there is
+ * better.
  */
 export function columnsOf(rows: readonly Row[], most: number): Column[] {
   const sample = rows.slice(0, sampled);
@@ -56,19 +59,28 @@ export function columnsOf(rows: readonly Row[], most: number): Column[] {
     const id = row.fields.get('_id');
     let order = 0;
     for (const [name, value] of row.fields) {
-      const known = seen.get(name) ?? { times: 0, numeric: 0, plain: 0, bytes: 0, sameAsId: 0, order };
+      const known = seen.get(name) ?? {
+        ...{ times: 0, numeric: 0, plain: 0, bytes: 0, sameAsId: 0, sameAsFirst: 0 },
+        first: value,
+        order,
+      };
       known.times += 1;
       if (numbers.has(value[0])) known.numeric += 1;
       if (value[0] !== Type.Object && value[0] !== Type.Array) known.plain += 1;
       if (sameBytes(value, id)) known.sameAsId += 1;
+      if (sameBytes(value, known.first)) known.sameAsFirst += 1;
       known.bytes += value.length;
       seen.set(name, known);
       order += 1;
     }
   }
   seen.delete('_id');
-  const worth = ({ times, plain, bytes, sameAsId }: Seen): number =>
-    times * (plain * 2 > times ? 1 : 0.2) * (bytes / times > longText ? 0.3 : 1) * (sameAsId === times ? 0.1 : 1);
+  const worth = ({ times, plain, bytes, sameAsId, sameAsFirst }: Seen): number =>
+    times *
+    (plain * 2 > times ? 1 : 0.2) *
+    (bytes / times > longText ? 0.3 : 1) *
+    (sameAsId === times ? 0.1 : 1) *
+    (times > 1 && sameAsFirst === times ? 0.25 : 1);
   const chosen = [...seen]
     // Containers stand aside for what is in them.
     .filter(

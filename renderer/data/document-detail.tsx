@@ -128,5 +128,7 @@ function difference(sides: Sides | undefined, own: BsonValue): Difference {
 
 function sidesText({ parent, changes }: Difference, name: string): string {
   if (parent === undefined) return `Not in ${name}`;
-  return changes.length === 0 ? `The same in ${name}` : `${count(changes.length)} differ`;
+  return changes.length === 0
+    ? `The same in ${name}`
+    : `${count(changes.length)} ${changes.length === 1 ? 'differs' : 'differ'}`;
 }

@@ -4,6 +4,8 @@ import { toBase64 } from '../../shared/bson/value.ts';
 import { idText, plainText } from '../bson/plain.ts';
 import { listKey } from '../shell/list-keys.ts';
 import { KindMark } from '../shell/marks.tsx';
+import { age, clock, moment, useNow } from '../shell/time.ts';
+import { useWidth } from '../shell/use-width.ts';
 import { useVirtualRows } from '../shell/virtual-rows.ts';
 import { columnsOf } from './columns.ts';
 import type { Column, Row } from './columns.ts';
@@ -25,7 +27,11 @@ interface TableProps {
 
 const rowHeight = 28;
 const headHeight = 24;
-const mostColumns = 4;
+/** Beside the `_id` at least so many columns, and one for each so many pixels. */
+const fewestColumns = 3;
+const columnPx = 120;
+/** What the `_id`, the signs and times of changes, and the edges take. */
+const fixedPx = 232;
 
 /** The documents read so far, those in view. One tab stop; arrows choose, Enter goes to the document. */
 export function DocumentTable(props: TableProps) {
@@ -45,7 +51,10 @@ export function DocumentTable(props: TableProps) {
   useEffect(() => {
     if (last >= rows.length - 30) loadMore();
   }, [last, rows.length, loadMore]);
-  const columns = useMemo(() => (lines ? columnsOf([], 0) : columnsOf(rows, mostColumns)), [rows, lines]);
+  const width = useWidth(scroller);
+  const most = Math.max(fewestColumns, Math.floor((width - fixedPx) / columnPx));
+  const columns = useMemo(() => (lines ? columnsOf([], 0) : columnsOf(rows, most)), [rows, lines, most]);
+  const now = useNow(60_000);
   const at = rows.findIndex((row) => row.bson === chosen);
 
   const onKeyDown = (event: KeyboardEvent): void => {
@@ -85,6 +94,11 @@ export function DocumentTable(props: TableProps) {
             <ColumnHead key={column.name} column={column} sort={sort} onSort={onSort} />
           ))}
           {lines ? <span role="columnheader">document</span> : null}
+          {marked ? (
+            <span role="columnheader" className="num">
+              changed
+            </span>
+          ) : null}
         </div>
       </div>
       <div role="rowgroup" className="dtable-all" style={{ height: virtual.getTotalSize() }}>
@@ -114,6 +128,7 @@ export function DocumentTable(props: TableProps) {
                   {plainText(row.value, 400)}
                 </span>
               ) : null}
+              {marked ? <ChangedAt row={row} touched={touched} now={now} /> : null}
             </div>
           );
         })}
@@ -175,9 +190,32 @@ function Mark({ row, touched }: { readonly row: Row; readonly touched: Touched }
   return kind === undefined ? null : <KindMark kind={kind} />;
 }
 
+/** When the branch last wrote to the document; who did is in its title and read out. */
+function ChangedAt({ row, touched, now }: { readonly row: Row; readonly touched: Touched; readonly now: number }) {
+  const id = row.fields.get('_id');
+  const write = id === undefined ? undefined : touched.last.get(toBase64(id));
+  if (write === undefined) return <span role="gridcell" />;
+  const who = write.actor ?? (write.actors === undefined ? '' : `one of ${write.actors.join(', ')}`);
+  const isToday = new Date(write.time).toDateString() === new Date(now).toDateString();
+  return (
+    <span
+      role="gridcell"
+      className="num soft nowrap"
+      title={`${moment(write.time, now)}${who === '' ? '' : `, ${who}`}`}
+    >
+      {isToday ? clock(write.time) : age(write.time, now)}
+      {who === '' ? null : <span className="sr"> by {who}</span>}
+    </span>
+  );
+}
+
 function gridTemplate(columns: readonly Column[], marked: boolean, lines: boolean): CSSProperties {
   const widths = columns.map(({ name, numeric }) =>
     name === '_id' ? 'minmax(88px, 0.8fr)' : numeric ? 'minmax(64px, 0.7fr)' : 'minmax(72px, 1.4fr)',
   );
-  return { gridTemplateColumns: [marked ? '16px' : '', ...widths, lines ? 'minmax(0, 6fr)' : ''].join(' ') };
+  return {
+    gridTemplateColumns: [marked ? '16px' : '', ...widths, lines ? 'minmax(0, 6fr)' : '', marked ? '60px' : ''].join(
+      ' ',
+    ),
+  };
 }

@@ -53,16 +53,21 @@ export function useDifference(branch: BranchRow, turn: number): Output<'diff.get
 /** The documents of one collection that the sandbox changed, by `_id`; the first thousand. */
 export interface Touched {
   readonly kinds: ReadonlyMap<string, ChangeKind>;
+  /** The last write to each. */
+  readonly last: ReadonlyMap<string, LastWrite>;
   readonly more: boolean;
 }
+
+export type LastWrite = Output<'data.lastWrites'>['writes'][number];
 
 export function useTouched(branch: BranchRow, ns: string, turn: number): Touched | undefined {
   const asked = branch.parent === undefined ? undefined : branch.name;
   const { value } = useAnswer(`${branch.id} ${ns} ${String(turn)}`, async (signal) => {
     if (asked === undefined) return undefined;
     const diff = await call('diff.get', { branch: asked, only: [{ ns }], limit: 1_000 }, { signal });
-    const own = diff.documents.filter((document) => document.ns === ns);
-    return { kinds: new Map(own.map(({ id, kind }) => [id, kind])), more: diff.next !== undefined };
+    const kinds = new Map(diff.documents.flatMap((one) => (one.ns === ns ? [[one.id, one.kind] as const] : [])));
+    const { writes } = await call('data.lastWrites', { branch: asked, ns, ids: [...kinds.keys()] }, { signal });
+    return { kinds, last: new Map(writes.map((write) => [write.id, write])), more: diff.next !== undefined };
   });
   return value;
 }

@@ -1,6 +1,6 @@
 /** What a branch holds, and how it gets there. */
 import { z } from 'zod';
-import { Bson, Namespace, method } from './values.ts';
+import { Bson, Namespace, Time, method } from './values.ts';
 
 /** A collection, view or time-series collection as the Data tab lists it. */
 export const CollectionInfo = z.object({
@@ -73,6 +73,24 @@ export const dataApi = {
       limit: z.number().int().positive().max(1000).optional(),
     }),
     z.object({ documents: z.array(Bson), next: z.string().optional() }),
+  ),
+  /**
+   * When documents were last written to in this branch, and by whom, as its history has it. Those it never wrote to are
+   * left out.
+   */
+  'data.lastWrites': method(
+    z.object({ branch: z.string(), ns: Namespace, ids: z.array(Bson).max(1000) }),
+    z.object({
+      writes: z.array(
+        z.object({
+          id: Bson,
+          time: Time,
+          actor: z.string().optional(),
+          /** Where only "one of" is known. */
+          actors: z.array(z.string()).optional(),
+        }),
+      ),
+    }),
   ),
   /** The tour's script: writes to a sandbox of the sample shop through its connection string alone. */
   'demo.change': method(z.object({ branch: z.string() }), z.object({ actor: z.string() })),

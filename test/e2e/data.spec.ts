@@ -12,6 +12,10 @@ test('data is found by a filter, mistakes are shown, a document is compared with
   const rows = grid.getByRole('row');
   await expect(rows).toHaveCount(3);
   await expect(rows.filter({ hasText: 'p1' })).toContainText('changed');
+  // When it was changed last, and by whom; how many documents there are stands beside the collection.
+  await expect(rows.filter({ hasText: 'p1' }).getByRole('gridcell').last()).toHaveText(/^\d\d:\d\d:\d\d by agent$/);
+  const collection = page.getByRole('tree', { name: 'Collections' }).getByRole('treeitem', { name: /products/ });
+  await expect(collection).toHaveAccessibleName('2 changed, 1 removed products 2');
 
   await test.step('a filter in shell notation, and one in Extended JSON', async () => {
     const filter = page.getByRole('search').getByRole('textbox', { name: 'Filter' });
@@ -47,7 +51,7 @@ test('data is found by a filter, mistakes are shown, a document is compared with
     await expect(detail).toContainText('price: 44');
     await detail.getByRole('radio', { name: 'Beside main' }).click();
     await expect(detail).toContainText('price: 49');
-    await expect(detail).toContainText('1 differ');
+    await expect(detail).toContainText('1 differs');
   });
 
   await test.step('indexes and options', async () => {

@@ -172,3 +172,27 @@ it('a document is compared with its parent whether the branch touched it or not'
   expect(ejson(only.parent)).toEqual({ _id: int(99), price: int(99) });
   expect([only.base, only.branch]).toEqual([undefined, undefined]);
 });
+
+it('says when documents were last written to and by whom, of those that the branch wrote', async () => {
+  await yard.call('branches.fork', { name: 'writers', actor: 'first' });
+  await yard.call('actors.add', { branch: 'writers', actor: 'second' });
+  const first = (await yard.client('writers', 'first')).db('stock').collection<{ _id: number }>('items');
+  const second = (await yard.client('writers', 'second')).db('stock').collection<{ _id: number }>('items');
+  await first.updateMany({ _id: { $in: [3, 4] } }, { $set: { note: 'a' } });
+  await second.updateOne({ _id: 4 }, { $set: { note: 'b' } });
+  const asked = [3, 4, 5].map((value) => id(JSON.stringify(int(value))));
+  const { writes } = await yard.call('data.lastWrites', { branch: 'writers', ns: 'stock.items', ids: asked });
+  const known = await yard.call('changes.page', { branch: 'writers', settle: true });
+  const newest = (wanted: string) => {
+    const { time, actor, actors } = known.changes.filter((change) => change.id === wanted).at(-1)!;
+    return { time, ...(actor === undefined ? { actors } : { actor }) };
+  };
+  expect(new Map(writes.map(({ id: key, ...write }) => [key, write]))).toEqual(
+    new Map(asked.slice(0, 2).map((key) => [key, newest(key)])),
+  );
+  const { actor = '', actors = [actor] } = writes.find((write) => write.id === asked[1])!;
+  expect(actors).toContain('second');
+  expect(await yard.call('data.lastWrites', { branch: 'writers', ns: 'stock.none', ids: asked })).toEqual({
+    writes: [],
+  });
+});

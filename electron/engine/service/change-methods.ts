@@ -296,7 +296,8 @@ async function hasItems(workspace: Context['workspace'], plan: PlanRecord): Prom
   return false;
 }
 
-async function uuidOf(branch: LocalBranch, ns: string): Promise<Uint8Array | undefined> {
+/** A collection's UUID, which is what histories know it by. */
+export async function uuidOf(branch: LocalBranch, ns: string): Promise<Uint8Array | undefined> {
   const uuidNamed = async (at: string) => {
     const [db, name] = splitNamespace(at);
     const [found] = await branch.client.db(db).listCollections({ name }).toArray();

@@ -1,13 +1,17 @@
 import type { CollectionInfo } from '../../../shared/api.ts';
-import { documentValue, toBase64 } from '../../../shared/bson/value.ts';
+import { documentValue, fromBase64, toBase64 } from '../../../shared/bson/value.ts';
 import { browseCollections, type BrowsedCollection } from '../browse/collections.ts';
 import { browseDocuments } from '../browse/documents.ts';
+import { settleNow } from '../changes/side.ts';
 import { splitNamespace } from '../changes/touched.ts';
+import { touchedId } from '../home/history.ts';
+import type { ChangeRecord, TouchedRecord } from '../home/records.ts';
+import { uuidOf } from './change-methods.ts';
 import type { Methods } from './service.ts';
 
 const pageDefault = 50;
 
-export const dataMethods: Methods<'data.collections' | 'data.documents'> = {
+export const dataMethods: Methods<'data.collections' | 'data.documents' | 'data.lastWrites'> = {
   async 'data.collections'({ workspace }, { branch: name }) {
     const branch = await workspace.branch(name);
     const databases = new Map<string, CollectionInfo[]>();
@@ -36,7 +40,34 @@ export const dataMethods: Methods<'data.collections' | 'data.documents'> = {
       ...(next === undefined ? {} : { next }),
     };
   },
+
+  async 'data.lastWrites'({ workspace }, { branch: name, ns, ids }) {
+    const branch = await workspace.branch(name);
+    const uuid = await uuidOf(branch, ns);
+    if (uuid === undefined) return { writes: [] };
+    await settleNow(branch);
+    const rows = await branch.history.touchedRows(ids.map((id) => touchedId(uuid, fromBase64(id))));
+    const last = await branch.history.bySeq(
+      rows.map((row) => row.last),
+      {},
+    );
+    return {
+      writes: rows.flatMap((row) => {
+        const change = last.get(row.last);
+        return change === undefined ? [] : [presentWrite(row, change)];
+      }),
+    };
+  },
 };
+
+function presentWrite({ key }: TouchedRecord, { wall, actor, actors }: ChangeRecord) {
+  return {
+    id: toBase64(key),
+    time: wall.toISOString(),
+    ...(actor === undefined ? {} : { actor }),
+    ...(actors ? { actors: [...actors] } : {}),
+  };
+}
 
 function present({
   db,
