@@ -1,16 +1,20 @@
-import { useRef } from 'react';
+import { useMemo, useRef } from 'react';
 import type { KeyboardEvent, PointerEvent } from 'react';
 import type { BranchRow, LogEntry } from '../../shared/api.ts';
 import { Segments } from '../shell/controls.tsx';
 import { count } from '../shell/numbers.ts';
 import { clock } from '../shell/time.ts';
 import { useWidth } from '../shell/use-width.ts';
+import { LaneNames, Lanes, laneSpacePx, lanesHeight } from './lane-drawing.tsx';
+import { lanesOf } from './lanes.ts';
+import type { Lane } from './lanes.ts';
 import { placeOf, seqAt, shareOf, stretches, type Span, type Track } from './track.ts';
 
-const heightPx = 116;
 const railY = 38;
-const axisY = 96;
 const barHeightPx = 34;
+/** Between the rail, or its lowest lane, and the highest bar. */
+const barGapPx = 24;
+const axisHeightPx = 20;
 
 export interface Moment {
   readonly seq: number;
@@ -32,9 +36,12 @@ interface ScrubberProps {
 
 /** The branch's time as a rail: entries are nodes, writes are bars, gaps are hatched, the mark is the chosen moment. */
 export function Scrubber(props: ScrubberProps) {
-  const { branch, track, moment, span, onSpan, onMove, onStepEntry } = props;
+  const { branch, track, entries, moment, span, onSpan, onMove, onStepEntry } = props;
   const rail = useRef<SVGSVGElement>(null);
   const width = useWidth(rail);
+  const lanes = useMemo(() => shownLanes(entries, branch.name, track, width), [entries, branch.name, track, width]);
+  const axisY = railY + lanesHeight(lanes) + barGapPx + barHeightPx;
+  const heightPx = axisY + axisHeightPx;
   const x = xOf(track, moment, width);
   const move = (event: PointerEvent<SVGSVGElement>): void => {
     const box = event.currentTarget.getBoundingClientRect();
@@ -89,15 +96,18 @@ export function Scrubber(props: ScrubberProps) {
           if (event.buttons === 1) move(event);
         }}
       >
-        <Bars track={track} width={width} />
+        <Bars track={track} width={width} axisY={axisY} />
+        <Lanes lanes={lanes} track={track} width={width} railY={railY} />
         <path
           className={branch.parent === undefined ? 'rail-main' : 'rail-sb'}
           d={`M0 ${String(railY)}H${String(width)}`}
         />
         <Nodes {...props} width={width} />
-        <Axis track={track} width={width} />
-        <rect className="veil" x={x} y={24} width={Math.max(0, width - x)} height={axisY - 24} />
-        <Mark x={x} width={width} text={momentText(moment, track)} />
+        <Axis track={track} width={width} axisY={axisY} />
+        <rect className="veil" x={x} y={railY - 8} width={Math.max(0, width - x)} height={axisY - railY + 8} />
+        <NodeLabels {...props} width={width} />
+        <LaneNames lanes={lanes} track={track} width={width} railY={railY} />
+        <Mark x={x} width={width} axisY={axisY} text={momentText(moment, track)} />
       </svg>
     </section>
   );
@@ -119,7 +129,21 @@ function momentText({ seq, time }: Moment, track: Track): string {
   return time === undefined ? `change ${count(seq)}` : clock(time);
 }
 
-function Bars({ track, width }: { readonly track: Track; readonly width: number }) {
+interface Drawn {
+  readonly track: Track;
+  readonly width: number;
+  readonly axisY: number;
+}
+
+/** Nothing can be told of places before the rail has its width. */
+function shownLanes(entries: readonly LogEntry[], branch: string, track: Track, width: number): Lane[] {
+  if (width === 0) return [];
+  const [from, to] = [Date.parse(track.from), Date.parse(track.to)];
+  const longest = Math.max(0, ...entries.map((entry) => laneSpacePx(entry.branch)));
+  return lanesOf(entries, branch, { from, to }, (longest / width) * (to - from));
+}
+
+function Bars({ track, width, axisY }: Drawn) {
   const step = width / stretches;
   const most = Math.max(1, ...track.bars.map((bar) => bar.added + bar.modified + bar.removed));
   return (
@@ -133,7 +157,7 @@ function Bars({ track, width }: { readonly track: Track; readonly width: number 
         let y = axisY;
         return (
           <g key={bar.index}>
-            {bar.gap ? <HatchLines x={x} width={size} /> : null}
+            {bar.gap ? <HatchLines x={x} width={size} axisY={axisY} /> : null}
             {(['modified', 'added', 'removed'] as const).map((kind) => {
               const part = sum === 0 ? 0 : (bar[kind] / sum) * height;
               y -= part;
@@ -147,7 +171,7 @@ function Bars({ track, width }: { readonly track: Track; readonly width: number 
 }
 
 /** What is not known. */
-function HatchLines({ x, width }: { readonly x: number; readonly width: number }) {
+function HatchLines({ x, width, axisY }: { readonly x: number; readonly width: number; readonly axisY: number }) {
   const lines = Array.from({ length: 10 }, (_, at) => axisY - barHeightPx + at * 4);
   const path = lines.map((y) => `M${String(x)} ${String(y)}l${String(width)} -4`).join('');
   return <path className="scrub-hatch" d={path} />;
@@ -159,16 +183,30 @@ const nodeGapPx = 84;
 function Nodes({ track, entries, width }: ScrubberProps & { readonly width: number }) {
   return (
     <g aria-hidden="true">
-      {placed(track, entries, width).map(({ entry, x, hasLabel }) => (
-        <g key={entry.entry}>
-          <circle className="node" cx={x} cy={railY} r={4.5} />
-          {hasLabel ? (
-            <text className="axis-e" x={x} y={28} textAnchor={x < 40 ? 'start' : x > width - 60 ? 'end' : 'middle'}>
-              {labelOf(entry)}
-            </text>
-          ) : null}
-        </g>
+      {placed(track, entries, width).map(({ entry, x }) => (
+        <circle key={entry.entry} className="node" cx={x} cy={railY} r={4.5} />
       ))}
+    </g>
+  );
+}
+
+/** What the entries were, above the rail; they do not fade with what is behind the mark. */
+function NodeLabels({ track, entries, width }: ScrubberProps & { readonly width: number }) {
+  return (
+    <g aria-hidden="true">
+      {placed(track, entries, width).map(({ entry, x, hasLabel }) =>
+        hasLabel ? (
+          <text
+            key={entry.entry}
+            className="axis-e"
+            x={x}
+            y={28}
+            textAnchor={x < 40 ? 'start' : x > width - 60 ? 'end' : 'middle'}
+          >
+            {labelOf(entry)}
+          </text>
+        ) : null,
+      )}
     </g>
   );
 }
@@ -195,6 +233,9 @@ const labels: Readonly<Record<string, string>> = {
   'undo-changes': 'taken back',
   reset: 'reset',
   discard: 'discarded',
+  expire: 'expired',
+  pin: 'pinned',
+  unpin: 'pin removed',
 };
 
 function labelOf({ kind, items }: LogEntry): string {
@@ -209,7 +250,7 @@ const stepsMs = [1 / 12, 1 / 4, 1 / 2, 1, 2, 5, 10, 15, 30, 60, 120, 360, 720, 1
   (minutes) => minutes * minuteMs,
 );
 
-function Axis({ track, width }: { readonly track: Track; readonly width: number }) {
+function Axis({ track, width, axisY }: Drawn) {
   const [from, to] = [Date.parse(track.from), Date.parse(track.to)];
   const step = stepsMs.find((each) => ((to - from) / each) * 88 <= Math.max(width, 88)) ?? (to - from) / 8;
   const ticks: number[] = [];
@@ -222,7 +263,7 @@ function Axis({ track, width }: { readonly track: Track; readonly width: number 
         return (
           <g key={at}>
             <path className="axis" d={`M${String(x)} ${String(axisY)}v4`} />
-            {x < 20 || x > width - 20 ? null : (
+            {x < 28 || x > width - 28 ? null : (
               <text className="axis-t" x={x} y={axisY + 16} textAnchor="middle">
                 {clock(at, step < minuteMs ? 'second' : 'minute')}
               </text>
@@ -234,7 +275,7 @@ function Axis({ track, width }: { readonly track: Track; readonly width: number 
   );
 }
 
-function Mark({ x, width, text }: { readonly x: number; readonly width: number; readonly text: string }) {
+function Mark({ x, width, axisY, text }: Omit<Drawn, 'track'> & { readonly x: number; readonly text: string }) {
   const half = Math.max(24, text.length * 3.5 + 8);
   const middle = Math.min(width - half, Math.max(half, x));
   return (
