@@ -8,6 +8,7 @@ import type { EngineProcess } from './engine-process.ts';
 import { menuTemplate } from './menu.ts';
 import type { Memory, WhenClosed } from './remembered.ts';
 import { SandboxTray } from './tray.ts';
+import { tellUpdate } from './update-dialog.ts';
 import { openWindow } from './window.ts';
 
 interface Options {
@@ -120,13 +121,14 @@ export class DesktopShell {
   }
 
   #showMenu(): void {
-    const { memory, showLogs } = this.#options;
+    const { memory, showLogs, log } = this.#options;
     const template = menuTemplate(this.#facts, process.platform, {
       run: (id) => {
         this.show();
         this.#send('forkyard:command', id);
       },
       showLogs,
+      checkForUpdates: () => void tellUpdate(log),
       whenClosed: memory.get().whenClosed,
       setWhenClosed: (choice) => this.#remember(choice),
     });

@@ -13,6 +13,7 @@ const facts: ShellFacts = {
 const actions = (): MenuActions => ({
   run: vi.fn(),
   showLogs: vi.fn(),
+  checkForUpdates: vi.fn(),
   whenClosed: 'keep',
   setWhenClosed: vi.fn(),
 });
@@ -55,4 +56,12 @@ test('what was remembered about closing can be changed', () => {
   (choices[2]?.click as () => void)();
   expect(own.setWhenClosed).toHaveBeenCalledWith('stop');
   expect(items('darwin').some(({ label }) => label?.startsWith('When Closed'))).toBe(false);
+});
+
+test('updates are asked for when the user asks', () => {
+  const own = actions();
+  const item = items('linux', own).find(({ label }) => label === 'Check for Updates…');
+  expect(own.checkForUpdates).not.toHaveBeenCalled();
+  (item?.click as () => void)();
+  expect(own.checkForUpdates).toHaveBeenCalledOnce();
 });

@@ -6,6 +6,7 @@ export interface MenuActions {
   /** Runs a command of the window's. */
   readonly run: (id: string) => void;
   readonly showLogs: () => void;
+  readonly checkForUpdates: () => void;
   readonly whenClosed: WhenClosed;
   readonly setWhenClosed: (choice: WhenClosed) => void;
 }
@@ -55,7 +56,13 @@ export function menuTemplate(
       ],
     },
     { role: 'windowMenu' },
-    { role: 'help', submenu: [{ label: 'Show Logs', click: actions.showLogs }] },
+    {
+      role: 'help',
+      submenu: [
+        { id: 'check-for-updates', label: 'Check for Updates…', click: actions.checkForUpdates },
+        { label: 'Show Logs', click: actions.showLogs },
+      ],
+    },
   ];
 }
 

@@ -30,6 +30,26 @@ test('the native menu has the window’s verbs with their keys, and runs them', 
   await expect.poll(() => item('fork')).toMatchObject({ enabled: false });
 });
 
+test('updates are asked for in the menu alone, and what came of it is said', async ({ app }) => {
+  const shell = shellOf(app);
+  await app.cli('import', 'sample:three', '--into', 'main');
+  await expect(app.page.getByRole('heading', { level: 1 })).toHaveText('main');
+  expect(await appLog(app)).not.toContain('asked for updates');
+  await shell.app.evaluate(({ dialog, Menu }) => {
+    const told: string[] = [];
+    Object.assign(globalThis, { told });
+    dialog.showMessageBox = (({ message, buttons }: { message: string; buttons: string[] }) => {
+      told.push(message, ...buttons);
+      return Promise.resolve({ response: 0, checkboxChecked: false });
+    }) as typeof dialog.showMessageBox;
+    Menu.getApplicationMenu()?.getMenuItemById('check-for-updates')?.click();
+  });
+  await expect
+    .poll(() => shell.app.evaluate(() => (globalThis as { told?: string[] }).told))
+    .toEqual(['This copy of Forkyard has nowhere to ask for updates.', 'OK']);
+  expect(await appLog(app)).toContain('asked for updates: nowhere');
+});
+
 test('EL-02: a second start brings the first window to the front, with its link, and runs no second engine', async ({
   app,
 }) => {
