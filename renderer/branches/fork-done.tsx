@@ -48,7 +48,7 @@ export function ForkDone({
       width={640}
       initialFocus={done}
       title={
-        <span className="done-title">
+        <span className="forked-title">
           <span className="c-add">
             <Icon name="check" />
           </span>
@@ -74,10 +74,10 @@ export function ForkDone({
         </>
       }
     >
-      <div className="done">
+      <div className="forked">
         <UriLine uri={uri} short />
         <section aria-label="Timing">
-          <p className="done-total">
+          <p className="forked-total">
             <b>{(timings.total_ms / 1000).toFixed(2)} s</b>
             <span className="soft">
               {size}

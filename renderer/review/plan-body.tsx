@@ -32,9 +32,9 @@ export function PlanBody({ plan, branch }: { readonly plan: AdoptPlan | undefine
               <div>
                 <p>
                   <span className="sr">{check.ok ? 'Passed: ' : 'Look at this: '}</span>
-                  {check.name}
+                  {check.name === wholeRun ? check.detail : sentenceCase(check.name)}
                 </p>
-                <p>{check.detail}</p>
+                {check.name === wholeRun ? null : <p>{check.detail}</p>}
               </div>
             </div>
           ))}
@@ -53,6 +53,13 @@ export function PlanBody({ plan, branch }: { readonly plan: AdoptPlan | undefine
       <Code text={lines} language="shell" label="What runs, as mongosh" />
     </>
   );
+}
+
+/** The check that stands for the run as a whole: the heading says its name already. */
+const wholeRun = 'dry run';
+
+function sentenceCase(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
 function ItemTable({ plan }: { readonly plan: AdoptPlan }) {
