@@ -36,6 +36,11 @@ function Head({ branch, empty }: { readonly branch: BranchRow; readonly empty: b
           <Button look="bare" icon="fork" onClick={() => runCommand(commands.fork, branch)}>
             Fork
           </Button>
+          {branch.state === 'live' ? (
+            <Button look="bare" icon="refresh" onClick={() => runCommand(commands.reset, branch)}>
+              Reset
+            </Button>
+          ) : null}
           <Button look="bare" icon="trash" onClick={() => runCommand(commands.discard, branch)}>
             Discard
           </Button>

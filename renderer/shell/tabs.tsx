@@ -1,6 +1,7 @@
 import { Tabs } from 'radix-ui';
 import type { ReactNode } from 'react';
 import type { BranchRow } from '../../shared/api.ts';
+import { StateBanner } from '../branches/state-banner.tsx';
 import { TimeLeft } from '../branches/time-left.tsx';
 import { Connect } from '../connect/connect.tsx';
 import { Data } from '../data/data-tab.tsx';
@@ -44,6 +45,8 @@ export function BranchTabs({ branch }: { readonly branch: BranchRow }) {
         </Tabs.List>
         <Lifetime branch={branch} />
       </div>
+      {/* Data says it itself, where there is nothing else to see. */}
+      {tab === 'data' ? null : <StateBanner branch={branch} />}
       <Panel tab="live">
         <Live key={branch.id} branch={branch} />
       </Panel>
@@ -107,10 +110,14 @@ function Lifetime({ branch }: { readonly branch: BranchRow }) {
       </span>
     );
   }
-  if (hasEnded(branch)) return <span className="ttl-row">{branch.note ?? 'Ended'}</span>;
+  if (hasEnded(branch)) return <span className="ttl-row">Ended</span>;
   return (
     <span className="ttl-row">
-      <TimeLeft branch={branch} long />
+      {branch.note === undefined || branch.state !== 'live' ? (
+        <TimeLeft branch={branch} long />
+      ) : (
+        <span className="ttl soon">{branch.note}</span>
+      )}
       {branch.expiresAt === undefined ? null : (
         <>
           <Button onClick={() => runCommand(commands.extend, branch)}>Extend 1 h</Button>

@@ -1,5 +1,6 @@
 import { expect } from '@playwright/test';
 import { test } from './app.ts';
+import { clean } from './axe.ts';
 import { cutPrices, prices } from './script.ts';
 
 test('from the fork shortcut to a connection string that works it is one key', async ({ app }, info) => {
@@ -30,8 +31,18 @@ test('an expired sandbox is brought back under the same URI, a discarded one too
   await expect(ended).toContainText('short', { timeout: 60_000 });
   await expect(ended).toContainText('expired');
   await ended.getByRole('button', { name: 'short', exact: true }).click();
-  await page.getByRole('banner').getByRole('button', { name: 'Bring back' }).click();
+  const state = page.getByRole('status', { name: 'State' });
+  await expect(state).toContainText(/short has expired\. Nobody reviewed its changes\. It can be brought back until/);
+  await clean(page, 'expired');
+  await state.getByRole('button', { name: 'Bring back' }).click();
   await expect(page.getByRole('treeitem', { name: /^short/ })).toBeVisible({ timeout: 60_000 });
+  expect(await prices(uri)).toEqual({ p1: 44, p2: 80 });
+
+  await cli('sleep', 'short');
+  await page.getByRole('treeitem', { name: /^short/ }).click();
+  await expect(state).toContainText('short is asleep. Its server is stopped.');
+  await state.getByRole('button', { name: 'Wake' }).click();
+  await expect(state).toHaveCount(0);
   expect(await prices(uri)).toEqual({ p1: 44, p2: 80 });
 
   await page.getByRole('treeitem', { name: /^short/ }).focus();
