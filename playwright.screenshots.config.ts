@@ -4,7 +4,7 @@ import { defineConfig } from '@playwright/test';
 export default defineConfig({
   testDir: 'test/screenshots',
   outputDir: 'test-results',
-  timeout: 180_000,
+  timeout: 420_000,
   workers: 1,
   reporter: 'list',
   projects: [{ name: 'browser' }],

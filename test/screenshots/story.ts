@@ -5,8 +5,21 @@ type Cli = (...args: string[]) => Promise<unknown>;
 /** A shop afternoon: an agent updates prices, an editor helps, tests run beside, and main goes on meanwhile. */
 export async function tellStory(cli: Cli): Promise<void> {
   await cli('import', 'sample:shop', '--into', 'main');
+  await cli('pin', 'main', 'before-the-sale');
+  await cli('fork', 'stock-audit', '--ttl', '1h', '--actor', 'stock-bot');
+  await withShop(await uri(cli, 'stock-audit'), async (shop) => {
+    await shop
+      .collection<Document>('products')
+      .updateMany({ _id: { $gte: 'CH-001', $lt: 'CH-012' } as never }, { $inc: { stock: -2 } });
+    await shop.collection<Document>('products').deleteOne({ _id: 'CH-030' as never });
+  });
+  await cli('adopt', 'stock-audit');
+  await cli('discard', 'stock-audit');
   await cli('fork', 'price-update', '--ttl', '1h', '--actor', 'claude-code');
   await cli('fork', 'checkout-tests', '--ttl', '18m', '--actor', 'npm-test');
+  await cli('fork', 'demo-stage', '--ttl', '7d', '--actor', 'stage');
+  await cli('keep', 'demo-stage');
+  await cli('sleep', 'demo-stage');
   await withShop(await uri(cli, 'price-update', 'claude-code'), updatePrices);
   await withShop(await uri(cli, 'price-update', 'cursor'), helpOut);
   await cli('fork', 'eur-rounding', '--from', 'price-update', '--ttl', '7d', '--actor', 'notebook');
@@ -25,7 +38,11 @@ export async function tellStory(cli: Cli): Promise<void> {
   await withShop(await uri(cli, 'main'), async (main) => {
     await main
       .collection<Document>('products')
-      .updateOne({ _id: 'KB-007' as never }, { $set: { 'price.amount': Decimal128.fromString('139.90') } });
+      .updateOne(
+        { _id: 'KB-007' as never },
+        { $set: { 'price.amount': Decimal128.fromString('139.90'), 'price.validFrom': new Date('2026-11-24') } },
+      );
+    await main.collection<Document>('products').updateOne({ _id: 'MS-020' as never }, { $inc: { stock: -4 } });
     await main
       .collection<Document>('products')
       .updateOne({ _id: 'KB-010' as never }, { $set: { description: 'Now with a cover.' } });
