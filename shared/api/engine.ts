@@ -9,7 +9,10 @@ export const Status = z.object({
   mongod: z.object({ version: z.string(), path: z.string(), source: z.string() }),
   /** Resident memory in bytes: the engine's own and that of all its servers. */
   memory: z.object({ engine: z.number(), servers: z.number() }),
-  /** Bytes on disk as files count them, and how many of those the file system shares between branches. */
+  /**
+   * Bytes on disk as files count them: `used` by branches and by the record of what happened in them. `shared` tells whether
+   * the file system shares some of those between branches.
+   */
   disk: z.object({ used: z.number(), free: z.number(), trash: z.number(), shared: z.boolean() }),
   web: z.object({ url: z.string() }).optional(),
   /** True where main holds the sample shop and nothing was imported beside it: the demo can be reset. */

@@ -1,13 +1,9 @@
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { Int32, type Document, type MongoClient } from 'mongodb';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import type { Change } from '../../shared/api.ts';
-import { engineCredentials } from '../../electron/engine/branches/secret.ts';
-import { connectTo } from '../../electron/engine/mongod/replica.ts';
 import { ejson, one } from '../harness/bson.ts';
+import { homeClient } from '../harness/engine-client.ts';
 import { TestYard } from '../harness/in-process.ts';
-import { serversIn } from '../harness/killable.ts';
 import { allChanges, contents, insertExactly } from '../harness/round.ts';
 
 let yard: TestYard;
@@ -98,7 +94,7 @@ it('CS-23: while home refuses a batch nothing of it is passed over, and once it 
   await collection.insertOne({ _id: 0 });
   const before = await allChanges(yard, 'refused');
   // Somebody else's unfinished write stands where the next entry goes.
-  const home = await homeClient();
+  const home = await homeClient(yard);
   const session = home.startSession();
   session.startTransaction();
   const next = { _id: (before.at(-1)!.seq + 1) as never };
@@ -125,14 +121,6 @@ it('CS-23: while home refuses a batch nothing of it is passed over, and once it 
     expect(changes.map(({ id }) => ejson(id))).toEqual(wanted);
   }
 });
-
-/** Home, as the engine reaches it. */
-async function homeClient(): Promise<MongoClient> {
-  const folder = join(yard.data, 'home');
-  const pid = [...(await serversIn(folder)).keys()][0]!;
-  const args = (await readFile(`/proc/${pid}/cmdline`, 'utf8')).split('\0');
-  return connectTo(Number(args[args.indexOf('--port') + 1]), await engineCredentials(yard.data)).connect();
-}
 
 it.each([
   ['in a collection that was forked', 'cs08-old', false],

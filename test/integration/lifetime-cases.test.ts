@@ -4,8 +4,9 @@ import type { MongoClient } from 'mongodb';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import type { BranchRow } from '../../shared/api.ts';
 import { one } from '../harness/bson.ts';
-import { withWritesHeld } from '../harness/engine-client.ts';
+import { endTime, withWritesHeld } from '../harness/engine-client.ts';
 import { TestYard } from '../harness/in-process.ts';
+import { contents } from '../harness/round.ts';
 
 let yard: TestYard;
 beforeAll(async () => {
@@ -25,19 +26,14 @@ async function reached(name: string, state: BranchRow['state'] | 'gone'): Promis
   await vi.waitFor(async () => expect((await row(name))?.state ?? 'gone').toBe(state), wait);
 }
 
-/** Its time is up. */
-async function due(name: string): Promise<void> {
-  const { expiresAt } = (await row(name))!;
-  await vi.waitFor(() => expect(Date.now()).toBeGreaterThan(Date.parse(expiresAt!)), wait);
-}
-
 it('MG-17: a sandbox that others came from is held past its time, says for whom, and goes when they have gone', async () => {
-  await yard.fork('parent', { ttlMs: 3_000 });
+  await yard.fork('parent');
   await products(await yard.client('parent')).updateOne(one('p1'), { $set: { price: 1 } });
   await yard.call('plan.adopt', { branch: 'parent' });
   await yard.fork('child', { from: 'parent', ttlMs: null });
   const agent = await yard.client('child');
   await products(agent).updateOne(one('p2'), { $set: { price: 2 } });
+  await endTime(yard, 'parent');
   await vi.waitFor(
     async () => expect((await row('parent'))?.note).toBe('Its time is up; it is held because child came from it.'),
     wait,
@@ -57,11 +53,11 @@ it('MG-17: a sandbox that others came from is held past its time, says for whom,
 });
 
 it('MG-18: a sandbox whose time is up in the middle of its adoption, or of an import into it, ends when that is done', async () => {
-  await yard.fork('adopting', { ttlMs: 3_000 });
+  await yard.fork('adopting');
   await products(await yard.client('adopting')).updateMany({}, { $set: { seen: true } });
   const adopted = await withWritesHeld(yard, 'main', async () => {
     const answer = yard.call('plan.adopt', { branch: 'adopting' });
-    await due('adopting');
+    await endTime(yard, 'adopting');
     expect((await row('adopting'))?.state).toBe('live');
     return () => answer;
   });
@@ -69,12 +65,12 @@ it('MG-18: a sandbox whose time is up in the middle of its adoption, or of an im
   expect(await products(await yard.client('main')).countDocuments({ seen: true })).toBe(3);
   await reached('adopting', 'gone');
 
-  await yard.fork('importing', { ttlMs: 3_000 });
+  await yard.fork('importing');
   const source = join(yard.data, 'more.json');
   await writeFile(source, '{"_id":"p4"}\n{"_id":"p5"}\n');
   const imported = await withWritesHeld(yard, 'importing', async () => {
     const answer = yard.call('transfer.import', { source, into: 'importing', db: 'shop', collection: 'products' });
-    await due('importing');
+    await endTime(yard, 'importing');
     expect((await row('importing'))?.state).toBe('live');
     return () => answer;
   });
@@ -85,14 +81,15 @@ it('MG-18: a sandbox whose time is up in the middle of its adoption, or of an im
 });
 
 it('MG-18: more time that is given while an overdue sandbox is held by a job counts: it does not end behind it', async () => {
-  const { uri, branch } = await yard.fork('saved', { ttlMs: 3_000 });
+  const { uri, branch } = await yard.fork('saved');
   // Looked at behind it.
-  await yard.fork('other', { ttlMs: 3_000 });
+  await yard.fork('other');
   const client = await yard.client('saved');
   await products(client).updateMany({}, { $set: { saved: true } });
   const adopted = await withWritesHeld(yard, 'main', async () => {
     const answer = yard.call('plan.adopt', { branch: 'saved' });
-    await due('saved');
+    await endTime(yard, 'saved');
+    await endTime(yard, 'other');
     await yard.call('branches.extend', { branch: 'saved', ttlMs: 600_000 });
     return () => answer;
   });
@@ -119,4 +116,71 @@ it('MG-18: main has no time that could be up, and more time keeps URI, server an
   expect(Date.parse(extended.expiresAt!) - Date.parse(branch.expiresAt!)).toBe(60_000);
   expect((await yard.call('branches.uri', { branch: 'longer' })).uri).toBe(uri);
   expect(await connection()).toBe(before);
+});
+
+it('an expiry is taken back like a discard: the sandbox is there again under its URI with its history; each of them once', async () => {
+  const { uri } = await yard.fork('over');
+  await products(await yard.client('over')).updateOne(one('p1'), { $set: { price: 5 } });
+  const before = await contents(await yard.client('over'), 'shop.products');
+  await endTime(yard, 'over');
+  await reached('over', 'expired');
+  const expired = (await yard.call('log.list', { branch: 'over' })).find(({ kind }) => kind === 'expire')!;
+  expect(expired.undoable).toBe(true);
+  const back = await yard.call('log.undo', { entry: expired.entry });
+  expect(back).toMatchObject({ applied: 1, branch: 'over' });
+  expect(await row('over')).toMatchObject({ state: 'live' });
+  expect((await yard.call('branches.uri', { branch: 'over' })).uri).toBe(uri);
+  expect(await contents(await yard.client('over', undefined, { w: 1 }), 'shop.products')).toEqual(before);
+  expect((await yard.call('diff.get', { branch: 'over' })).summary).toMatchObject([{ modified: 1 }]);
+  expect(await yard.refusal('log.undo', { entry: expired.entry })).toMatchObject({ code: 'undo_refused' });
+
+  const adoptions = await yard.call('plan.adopt', { branch: 'over' });
+  await yard.call('branches.discard', { branch: 'over' });
+  const discarded = (await yard.call('log.list', { branch: 'over' })).find(({ kind }) => kind === 'discard')!;
+  // A name that is another's by then is not taken from it.
+  await yard.fork('over', { ttlMs: null });
+  expect(await yard.refusal('log.undo', { entry: discarded.entry })).toMatchObject({ code: 'name_taken' });
+  await yard.call('branches.discard', { branch: 'over', now: true });
+  const undone = await yard.call('log.undo', { entry: discarded.entry });
+  expect(undone.branch).toBe('over');
+  expect((await yard.call('branches.uri', { branch: 'over' })).uri).toBe(uri);
+  expect(await contents(await yard.client('over', undefined, { w: 0 }), 'shop.products')).toEqual(before);
+  const again = await yard.refusal('log.undo', { entry: discarded.entry });
+  expect(again.message).toContain(`was taken back already, by ${undone.entry}`);
+  // What was adopted from it before is taken back as if nothing had happened in between.
+  expect((await yard.call('log.undo', { entry: adoptions.entry! })).applied).toBe(1);
+  expect((await yard.call('diff.get', { branch: 'over' })).summary).toMatchObject([{ modified: 1, conflicts: 0 }]);
+});
+
+it('a sandbox that was discarded for good, or brought back by other means, is not brought back by the log, and says why', async () => {
+  await yard.fork('away', { ttlMs: null });
+  await yard.call('branches.discard', { branch: 'away', now: true });
+  const gone = (await yard.call('log.list', { branch: 'away' })).at(-1)!;
+  expect(gone).toMatchObject({ kind: 'discard', undoable: false });
+  expect(await yard.refusal('log.undo', { entry: gone.entry })).toMatchObject({
+    code: 'undo_refused',
+    message: 'away cannot be brought back: its files are gone.',
+    hint: expect.stringContaining('an hour'),
+  });
+  await yard.fork('woken');
+  await products(await yard.client('woken')).deleteMany({});
+  await endTime(yard, 'woken');
+  await reached('woken', 'expired');
+  await yard.call('branches.keep', { branch: 'woken' });
+  const expired = (await yard.call('log.list', { branch: 'woken' })).find(({ kind }) => kind === 'expire')!;
+  expect(await yard.refusal('log.undo', { entry: expired.entry })).toMatchObject({
+    code: 'undo_refused',
+    message: 'woken is back already.',
+  });
+});
+
+it('a sandbox that sleeps keeps its time: it ends with work that nobody reviewed only after its grace, and wakes with its history', async () => {
+  const { uri } = await yard.fork('asleep');
+  await products(await yard.client('asleep')).deleteMany({});
+  await yard.call('branches.sleep', { branch: 'asleep' });
+  await endTime(yard, 'asleep');
+  await reached('asleep', 'expired');
+  await yard.call('branches.wake', { branch: 'asleep' });
+  expect((await yard.call('branches.uri', { branch: 'asleep' })).uri).toBe(uri);
+  expect((await yard.call('diff.get', { branch: 'asleep' })).summary).toMatchObject([{ removed: 3 }]);
 });

@@ -18,7 +18,7 @@ export const undo: Command = {
   },
   summary: 'Take back an entry of the log, or changes inside a branch',
   notes: [
-    '`forkyard undo ENTRY` takes back an adoption, a restore, a reset, a discard or an undo; `forkyard log` lists the entries.',
+    '`forkyard undo ENTRY` takes back an adoption, a restore, a reset, a discard, an expiry or an undo; `forkyard log` lists the entries.',
     'With --seq, --transaction or --actor it takes changes of a branch back, field by field: what others changed later in the same documents stays. Where the same was changed again it exits 3, names it, and changes nothing.',
   ],
   async run(call) {

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { MongoServerError, type ClientSession } from 'mongodb';
 import { documentValue, toBase64 } from '../../../shared/bson/value.ts';
+import { documentName, firstOf } from '../../../shared/changes/explain.ts';
 import { ForkyardError } from '../../../shared/errors.ts';
 import { dropAgreement, storeAgreement } from '../changes/agreed.ts';
 import { readCatalog, shownNamespace } from '../changes/catalog.ts';
@@ -319,21 +320,16 @@ function transactionId(session: ClientSession): string {
 
 function stale(parent: Side, plan: PlanRecord, moved: readonly Moved[]): ForkyardError {
   // Of what the schema steps expect, only the collection is named.
-  const documents = moved.filter(({ id }) => id !== undefined).length;
-  const one = documents === moved.length ? 'document' : documents === 0 ? 'collection' : 'item';
-  const count = moved.length === 1 ? `1 ${one}` : `${moved.length} ${one}s`;
+  const names = moved.map(({ ns, id }) => (id ? documentName(shownNamespace(ns), id) : shownNamespace(ns)));
+  const what = firstOf([...new Set(names)]);
   const [since, outcome, hint] =
     plan.kind === 'undo'
       ? [`since ${plan.undoes ?? 'then'}`, 'taken back', 'Take back what changed it later first, or change it by hand.']
       : ['since this plan was made', 'applied', 'Compare again and make a new plan.'];
-  return new ForkyardError(
-    'plan_stale',
-    `${parent.record.name} changed ${since}: ${count} moved. Nothing was ${outcome}.`,
-    {
-      hint,
-      details: { moved: moved.map(({ ns, id }) => ({ ns: shownNamespace(ns), ...(id ? { id: toBase64(id) } : {}) })) },
-    },
-  );
+  return new ForkyardError('plan_stale', `${parent.record.name} changed ${what} ${since}. Nothing was ${outcome}.`, {
+    hint,
+    details: { moved: moved.map(({ ns, id }) => ({ ns: shownNamespace(ns), ...(id ? { id: toBase64(id) } : {}) })) },
+  });
 }
 
 function notReady(plan: PlanRecord): ForkyardError {

@@ -43,7 +43,7 @@ export async function undoablePlan(home: Home, entryId: string): Promise<PlanRec
   const plan = entry.plan === undefined ? undefined : await new PlanStore(home).find(entry.plan);
   if (plan) return plan;
   throw new ForkyardError('undo_refused', `${entryId} (${entry.text}) cannot be taken back.`, {
-    hint: 'Adoptions, restores, resets, discards that are no hour old, undone changes and their undos can.',
+    hint: 'Adoptions, restores, resets, discards that are no hour old, expiries that are no day old, undone changes and their undos can.',
   });
 }
 

@@ -116,6 +116,7 @@ export class ExpirySweep {
       kind: 'expire',
       branch: name,
       branchId: _id,
+      until: goneAt,
       text: `${name} expired with changes nobody reviewed; it can be brought back until ${goneAt.toISOString()}`,
     });
     this.notice(name, 'expired', goneAt);
@@ -184,6 +185,14 @@ export async function wake(workspace: Workspace, name: string): Promise<BranchRe
   if (record.state === 'expired') return extend(workspace, name, secondLifeMs);
   await bringBack(workspace, record);
   return workspace.record(name);
+}
+
+/** Brings an expired sandbox back for an hour. */
+export async function unexpire(workspace: Workspace, { _id, name }: BranchRecord): Promise<LogRecord> {
+  await extend(workspace, name, secondLifeMs);
+  const undone = { kind: 'expire', branchId: _id, undoneBy: { $exists: false } } as const;
+  const text = `Brought ${name} back after its time was up`;
+  return workspace.logEntry({ kind: 'restore', branch: name, branchId: _id, text }, undone);
 }
 
 /** Brings a discarded sandbox back for an hour. @throws ForkyardError `name_taken` */

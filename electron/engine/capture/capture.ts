@@ -335,7 +335,12 @@ export class Capture {
       found.set(`${kind} ${ns}`, { kind, ns, reason });
     events.forEach((event, index) => {
       const ns = timeSeriesNamespace(event) ?? `${event.db}.${event.collection}`;
-      if (images[index]?.lost) mark('images', ns, 'The document before a change could not be had.');
+      if (images[index]?.lost)
+        mark(
+          'images',
+          ns,
+          `What some documents of ${ns} were before a change could not be had; an exact comparison tells what differs.`,
+        );
       else if (images[index]?.folded)
         mark(
           'folded',

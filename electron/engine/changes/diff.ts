@@ -155,7 +155,8 @@ function pageStart({ after }: DiffQuery): Uint8Array | undefined {
 
 /** What is never captured, where it was written. */
 export function adminGap(branchId: string): GapRecord {
-  const reason = 'Ordinary collections of the admin database were written; these writes are not captured.';
+  const reason =
+    'Ordinary collections of the admin database were written, which is not captured: look at them by hand, they are neither compared nor adopted.';
   return { _id: 'admin', branch: branchId, kind: 'admin', ns: 'admin', reason, settled: false };
 }
 

@@ -11,7 +11,7 @@ export const engineMethods: Methods<'engine.status' | 'engine.web' | 'engine.sto
   async 'engine.status'({ workspace, mongod }) {
     const [free, used, trash, servers] = await Promise.all([
       freeBytes(workspace.data),
-      folderBytes(join(workspace.data, 'branches')),
+      Promise.all(['branches', 'home'].map((folder) => folderBytes(join(workspace.data, folder)))),
       folderBytes(join(workspace.data, 'trash')),
       Promise.all(workspace.serverPids.map(residentBytes)),
     ]);
@@ -22,7 +22,7 @@ export const engineMethods: Methods<'engine.status' | 'engine.web' | 'engine.sto
       data: workspace.data,
       mongod: { version: mongod.version, path: mongod.path, source: mongod.source },
       memory: { engine: process.memoryUsage.rss(), servers: servers.reduce((sum, bytes) => sum + bytes, 0) },
-      disk: { used, free, trash, shared },
+      disk: { used: used.reduce((sum, bytes) => sum + bytes, 0), free, trash, shared },
       ...((await isDemo(workspace)) ? { demo: true } : {}),
     };
   },
