@@ -5,7 +5,7 @@ import { _electron, type ElectronApplication, type Page } from '@playwright/test
 
 const run = promisify(execFile);
 const root = join(import.meta.dirname, '..', '..');
-const flags = ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'];
+export const flags = ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'];
 
 /** A real Electron window on a data folder. */
 export interface ElectronShell {
@@ -18,8 +18,7 @@ export interface ElectronShell {
 
 export async function openElectron(env: Record<string, string>): Promise<ElectronShell> {
   const display = env['DISPLAY'] ? undefined : await startXvfb();
-  const { stdout } = await run(process.execPath, [join(root, 'scripts', 'electron-shell.mjs')], { cwd: root });
-  const program = stdout.trim();
+  const program = await shellProgram();
   const all = { ...env, ...(display ? { DISPLAY: display.name } : {}) };
   const app = await _electron.launch({ executablePath: program, args: flags, env: all, timeout: 60_000 });
   const page = await app.firstWindow();
@@ -32,6 +31,12 @@ export async function openElectron(env: Record<string, string>): Promise<Electro
       display?.stop();
     },
   };
+}
+
+/** The executable whose app is this checkout's. */
+export async function shellProgram(): Promise<string> {
+  const { stdout } = await run(process.execPath, [join(root, 'scripts', 'electron-shell.mjs')], { cwd: root });
+  return stdout.trim();
 }
 
 /** Starts the app once more beside the one that runs, and waits for its end: its exit code and what it said. */
