@@ -9,6 +9,7 @@ import type { ErrorBody } from '../../shared/errors.ts';
 import { connect } from '../../shared/rpc/connect.ts';
 import type { Client } from '../../shared/rpc/connect.ts';
 import { createDataFolder } from '../local/data.ts';
+import { engineFlags } from '../local/engine-flags.ts';
 import { findEngine, waitForEngine } from '../local/find.ts';
 import { streamTransport } from '../local/ndjson.ts';
 import type { Printer } from './print.ts';
@@ -48,7 +49,8 @@ export async function engineOf(asked: string, options: StartOptions): Promise<Cl
  * folder, waits for that. Throws what kept it from starting.
  */
 export async function startEngine(data: string, options: StartOptions): Promise<Client> {
-  const args = [program, '--data', data, '--report', ...(options.withParent === true ? ['--with-parent'] : [])];
+  const own = options.withParent === true ? ['--with-parent'] : [];
+  const args = [...engineFlags, program, '--data', data, '--report', ...own];
   const child = spawn(process.execPath, args, {
     detached: true,
     stdio: [options.withParent === true ? 'pipe' : 'ignore', 'pipe', 'pipe'],

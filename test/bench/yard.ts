@@ -8,6 +8,7 @@ import { MongoClient } from 'mongodb';
 import type { Output } from '../../shared/api.ts';
 import type { ErrorBody } from '../../shared/errors.ts';
 import { connect, type Client } from '../../shared/rpc/connect.ts';
+import { engineFlags } from '../../electron/local/engine-flags.ts';
 import { waitForEngine } from '../../electron/local/find.ts';
 import { streamTransport } from '../../electron/local/ndjson.ts';
 import { serversUnder } from '../../electron/engine/mongod/identity.ts';
@@ -146,7 +147,7 @@ export class BenchYard {
 /** As `forkyard up` starts it: it ends with this process, however this process ends. */
 function spawnEngine({ asked: { root, profiles } }: BenchRun, data: string): ChildProcess {
   const program = join(root, 'dist', 'engine', 'engine.js');
-  const flags = profiles === undefined ? [] : ['--inspect=127.0.0.1:0'];
+  const flags = [...engineFlags, ...(profiles === undefined ? [] : ['--inspect=127.0.0.1:0'])];
   // Detached, so that Ctrl-C reaches this process alone, which then stops the engine in order.
   return spawn(process.execPath, [...flags, program, '--data', data, '--report', '--with-parent'], {
     detached: true,
