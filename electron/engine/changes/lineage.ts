@@ -54,6 +54,8 @@ export interface Apart {
   readonly other: readonly Stretch[];
   /** The line that left the ancestor first: what it had then is the base. */
   readonly older: readonly Stretch[];
+  /** The other line, from its own fork on; none where the other is the ancestor itself. */
+  readonly newer: readonly Stretch[];
   /** What the ancestor changed in its stretch, by collection (hex of its UUID), in order of their ids; read once. */
   readonly meanwhile: () => Promise<ReadonlyMap<string, readonly Touched[]>>;
   /** The ancestor from where its stretch begins up to now. */
@@ -98,6 +100,7 @@ export async function openApart(home: Home, { ancestor, branch, other }: Lineage
     branch: older === mine ? mine : [between!, ...mine],
     other: older === theirs ? theirs : [between!, ...theirs],
     older,
+    newer: older === mine ? theirs : mine,
     meanwhile: () => (changed ??= changedIn(home, between!, gaps)),
     gaps,
     settled: settled.every(Boolean),

@@ -1,5 +1,5 @@
 import { keyText } from '../../../shared/bson/key.ts';
-import type { BsonValue } from '../../../shared/bson/value.ts';
+import { sameBytes, type BsonValue } from '../../../shared/bson/value.ts';
 import { touchedId } from '../home/history.ts';
 import type { ChangeRecord, TouchedRecord } from '../home/records.ts';
 import { readCatalog } from './catalog.ts';
@@ -11,7 +11,8 @@ type Found = Map<string, { readonly image: Uint8Array | undefined }>;
 
 /**
  * What documents were in the common ancestor when the first of the two branches left it. Told by the first change of the
- * older branch's line, else by what that branch has still, else by the ancestor.
+ * older branch's line, else by what that branch has still, else by the ancestor. What an adoption has agreed on since stands
+ * in its place where both sides come from that.
  */
 export class SharedBase {
   private readonly apart: Apart;
@@ -48,7 +49,40 @@ export class SharedBase {
     if (isWhole) take(await this.current(older.at(-1)!, uuid, sure()));
     unsure.clear();
     if (await lookIn(ancestorSince)) take(await this.current(ancestorSince, uuid, sure()));
+    take(await this.agreedOn(uuid, keys));
     return found;
+  }
+
+  /**
+   * What the ancestor and the older line's first branch have agreed on since, by an adoption, where everything below began
+   * with just that: then it is what both sides come from.
+   */
+  private async agreedOn(uuid: Uint8Array, keys: readonly BsonValue[]): Promise<Found> {
+    const [first, next] = this.apart.older;
+    if (!first || keys.length === 0) return new Map();
+    const rows = await first.kin.history.touchedRows(keys.map((key) => touchedId(uuid, key)));
+    let agreed: Found = new Map(
+      rows.flatMap(({ key, base }) => (base ? [[keyText(key), { image: base.document }]] : [])),
+    );
+    for (const stretch of [next, this.apart.newer[0]]) {
+      if (!stretch || agreed.size === 0) continue;
+      const asked = keys.filter((key) => agreed.has(keyText(key)));
+      const began = await this.beginning(stretch, uuid, asked);
+      agreed = new Map(
+        [...agreed].filter(([key, { image }]) => {
+          const start = began.get(key);
+          return start !== undefined && sameBytes(start.image, image);
+        }),
+      );
+    }
+    return agreed;
+  }
+
+  /** What a branch began with; a document of which that is not known is left out. */
+  private async beginning(stretch: Stretch, uuid: Uint8Array, keys: readonly BsonValue[]): Promise<Found> {
+    const { known, unknown } = await firstIn(stretch, uuid, keys);
+    const untouched = keys.filter((key) => !known.has(keyText(key)) && !unknown.has(keyText(key)));
+    return new Map([...(await this.current(stretch, uuid, untouched)), ...known]);
   }
 
   /** What the line has now, which is what it had then where nothing is known to have happened to it. */
