@@ -86,8 +86,8 @@ export function DocumentDetail({ branch, ns, row, compare, onCompare, place }: D
               value={compare ? 'compare' : 'branch'}
               onChange={(next) => onCompare(next === 'compare')}
               choices={[
-                { value: 'branch', label: branch.name },
-                { value: 'compare', label: `Beside ${parent}` },
+                { value: 'branch', label: <span className="cut">{branch.name}</span> },
+                { value: 'compare', label: <span className="cut">Beside {parent}</span> },
               ]}
             />
             <span className="soft small cut" role="status">

@@ -1,5 +1,6 @@
 import { expect } from '@playwright/test';
 import { test } from './app.ts';
+import { clean } from './axe.ts';
 import { cutPrices, prices, setPrice } from './script.ts';
 
 test('fork, watch, review, adopt one, meet a conflict, discard', async ({ app }) => {
@@ -53,6 +54,7 @@ test('fork, watch, review, adopt one, meet a conflict, discard', async ({ app })
     const before = page.getByRole('dialog', { name: 'Adopted from price-update' }).getByRole('listitem');
     await expect(before).toHaveCount(1);
     await expect(before).toContainText('Adopted 1 change from price-update into main');
+    await clean(page, 'adoptions');
     await before.getByRole('button', { name: /^Undo/ }).click();
     await expect(page.getByRole('dialog', { name: 'Take this back?' })).toContainText('Adopted 1 change');
     await page.keyboard.press('Escape');
