@@ -53,6 +53,7 @@ export function changeTitle(change: Change): string | undefined {
 }
 
 function summarise(change: Change): Summary {
+  if (change.detail?.['timeSeries'] === true) return { words: measurementWords(change), fields: [] };
   switch (change.op) {
     case 'insert':
       return change.after === undefined ? { fields: [] } : { fields: leadingFields(fromBase64(change.after)) };
@@ -66,6 +67,13 @@ function summarise(change: Change): Summary {
     default:
       return { words: schemaWords(change), fields: [] };
   }
+}
+
+/** Of a bucket the history has no images of each step. */
+function measurementWords({ op }: Change): string {
+  if (op === 'insert') return 'a new bucket of measurements, compared in Review';
+  if (op === 'delete') return 'a bucket of measurements removed, compared in Review';
+  return 'measurements of a bucket written, compared in Review';
 }
 
 function editSummary(change: Change): Summary {
@@ -122,7 +130,6 @@ function importWords({ detail = {} }: Change): string {
 
 /** A schema event's own words: the indexes it names, where it renames to, what it sets. */
 function schemaWords({ op, detail = {} }: Change): string {
-  if (detail['timeSeries'] === true) return 'measurements of a time series, compared in Review';
   const { indexes, to } = detail;
   if (Array.isArray(indexes)) {
     return (indexes as { name?: string; unique?: boolean }[])
