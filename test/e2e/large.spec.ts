@@ -29,7 +29,7 @@ test('EL-05: 20,000 touched documents open and scroll in a bounded window', asyn
   expect(await rows.count()).toBeLessThan(80);
 });
 
-test('EL-05: a document of 50,000 fields stays usable in the feed and in the review', async ({ app }) => {
+test('EL-05: a document of 50,000 fields stays usable in the feed, in the review and in the data', async ({ app }) => {
   const { page, cli, data } = app;
   const fields = 50_000;
   const changed = fields / 5;
@@ -66,6 +66,12 @@ test('EL-05: a document of 50,000 fields stays usable in the feed and in the rev
   await expect(page.getByRole('region', { name: 'Document' })).toContainText(
     `${changed.toLocaleString('en-US')} of ${changed.toLocaleString('en-US')} changes`,
   );
+  const whole = page.getByRole('group', { name: 'Document', exact: true });
+  await worstFrame(page, async () => {
+    await page.getByRole('tab', { name: /Data/ }).click();
+    await expect(whole).toContainText('field 5: -6');
+  });
+  expect(await whole.locator('.dl').count()).toBeLessThan(200);
 });
 
 test('the engine killed while an adoption is written: all of it is there afterwards, or nothing', async ({ app }) => {
