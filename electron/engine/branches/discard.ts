@@ -3,8 +3,9 @@ import { dirname } from 'node:path';
 import { ForkyardError } from '../../../shared/errors.ts';
 import { History } from '../home/history.ts';
 import { PlanStore } from '../home/plans.ts';
-import type { BranchRecord } from '../home/records.ts';
+import type { BranchRecord, LogRecord } from '../home/records.ts';
 import { branchFolder, trashFolder } from './folders.ts';
+import { changeAndLog } from './logged-change.ts';
 import type { Workspace } from './workspace.ts';
 
 const trashMs = 60 * 60_000;
@@ -40,17 +41,24 @@ export async function endSandbox(workspace: Workspace, record: BranchRecord, now
   const branch = workspace.live.get(record._id);
   await branch?.idle();
   const changes = await (branch?.history ?? new History(workspace.home, record._id)).touchedCount();
-  if (branch) await workspace.stopBranch(branch, 'kill');
-  const ended = await (now ? remove(workspace, record) : toTrash(workspace, record));
-  await workspace.logEntry({
-    kind: 'discard',
-    branch: record.name,
-    branchId: record._id,
-    items: changes,
-    ...(ended.goneAt ? { until: ended.goneAt } : {}),
-    text: `Discarded ${record.name} with ${changes === 1 ? '1 changed document' : `${changes} changed documents`}`,
+  const goneAt = new Date(Date.now() + (now ? removalMs : trashMs));
+  // Marked and said first: should the engine be killed on the way, the next one goes on ending it instead of starting it.
+  const { record: marked } = await changeAndLog(workspace, record._id, {
+    set: { state: 'trashed', active: false, goneAt },
+    unset: ['expiresAt'],
+    entry: {
+      kind: 'discard',
+      branch: record.name,
+      branchId: record._id,
+      items: changes,
+      ...(now ? {} : { until: goneAt }),
+      text: `Discarded ${record.name} with ${changes === 1 ? '1 changed document' : `${changes} changed documents`}`,
+    },
   });
-  return ended;
+  if (branch) await workspace.stopBranch(branch, 'kill');
+  if (now) return purge(workspace, marked);
+  await moveToTrash(workspace, marked);
+  return marked;
 }
 
 async function requireDiscardable(workspace: Workspace, record: BranchRecord): Promise<void> {
@@ -82,13 +90,10 @@ async function requireDiscardable(workspace: Workspace, record: BranchRecord): P
   );
 }
 
-async function toTrash(workspace: Workspace, record: BranchRecord): Promise<BranchRecord> {
-  const goneAt = new Date(Date.now() + trashMs);
-  const trashed = await workspace.update(record._id, { state: 'trashed', active: false, goneAt }, ['expiresAt']);
-  const to = trashFolder(workspace.data, record._id);
+async function moveToTrash(workspace: Workspace, { _id }: BranchRecord): Promise<void> {
+  const to = trashFolder(workspace.data, _id);
   await mkdir(dirname(to), { recursive: true, mode: 0o700 });
-  await rename(branchFolder(workspace.data, record._id).root, to);
-  return trashed;
+  await rename(branchFolder(workspace.data, _id).root, to);
 }
 
 /** The sandbox that lies in the trash under this name, the one discarded last. */
@@ -102,12 +107,16 @@ export async function inTrash(workspace: Workspace, name: string): Promise<Branc
 }
 
 /**
- * Takes a discarded sandbox out of the trash: the same files, credentials and history. Its server is not started here.
+ * Takes a discarded sandbox out of the trash: the same files, credentials and history, and `lifeMs` to live. Its server is not
+ * started here.
  * @throws ForkyardError `name_taken` where the name is another's by now
  */
-export async function takeFromTrash(workspace: Workspace, record: BranchRecord): Promise<BranchRecord> {
-  const { name } = record;
-  return workspace.turns.take(record._id, async () => {
+export async function takeFromTrash(
+  workspace: Workspace,
+  { _id, name }: BranchRecord,
+  lifeMs: number,
+): Promise<LogRecord> {
+  return workspace.turns.take(_id, async () => {
     if (await workspace.home.branches.findOne({ name, active: true })) {
       throw new ForkyardError(
         'name_taken',
@@ -117,17 +126,21 @@ export async function takeFromTrash(workspace: Workspace, record: BranchRecord):
         },
       );
     }
-    const { root } = branchFolder(workspace.data, record._id);
-    await rename(trashFolder(workspace.data, record._id), root);
-    return workspace.update(record._id, { state: 'asleep', active: true }, ['goneAt']);
+    await rename(trashFolder(workspace.data, _id), branchFolder(workspace.data, _id).root).catch(missing);
+    const expiresAt = new Date(Date.now() + lifeMs);
+    const { entry } = await changeAndLog(workspace, _id, {
+      set: { state: 'asleep', active: true, expiresAt },
+      unset: ['goneAt'],
+      entry: { kind: 'restore', branch: name, branchId: _id, text: `Brought ${name} back from the trash` },
+      undone: { kind: 'discard', branchId: _id, undoneBy: { $exists: false } },
+    });
+    return entry;
   });
 }
 
-/** Marked first: should the engine be killed on the way, the next one goes on removing it instead of starting it. */
-async function remove(workspace: Workspace, record: BranchRecord): Promise<BranchRecord> {
-  const goneAt = new Date(Date.now() + removalMs);
-  await workspace.update(record._id, { state: 'trashed', active: false, goneAt }, ['expiresAt']);
-  return purge(workspace, record);
+/** An engine that was killed may not have moved the files, or have moved them back already. */
+function missing(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'ENOENT') throw error;
 }
 
 /** Removes what lies in the trash, before its time: the disk is needed. */

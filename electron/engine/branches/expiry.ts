@@ -181,7 +181,7 @@ export async function wake(workspace: Workspace, name: string): Promise<BranchRe
   const discarded = taken ? undefined : await inTrash(workspace, name);
   if (discarded) return (await undiscard(workspace, discarded)).record;
   const record = await workspace.record(name);
-  if (record.state === 'live') return record;
+  if (record.state === 'live' && (await workspace.running(record._id))) return record;
   if (record.state === 'expired') return extend(workspace, name, secondLifeMs);
   await bringBack(workspace, record);
   return workspace.record(name);
@@ -200,13 +200,9 @@ export async function undiscard(
   workspace: Workspace,
   discarded: BranchRecord,
 ): Promise<{ record: BranchRecord; entry: LogRecord }> {
-  const { _id, name } = discarded;
-  await bringBack(workspace, await takeFromTrash(workspace, discarded));
-  const text = `Brought ${name} back from the trash`;
-  const undone = { kind: 'discard', branchId: _id, undoneBy: { $exists: false } } as const;
-  const entry = await workspace.logEntry({ kind: 'restore', branch: name, branchId: _id, text }, undone);
-  const expiresAt = new Date(Date.now() + secondLifeMs);
-  return { record: await workspace.update(_id, { expiresAt }), entry };
+  const entry = await takeFromTrash(workspace, discarded, secondLifeMs);
+  await bringBack(workspace, discarded);
+  return { record: await workspace.record(discarded.name), entry };
 }
 
 /**

@@ -33,6 +33,8 @@ export interface ForkRequest {
   readonly empty: boolean;
   readonly ttlIndexes: boolean;
   readonly endTransactions: boolean;
+  /** It is put back to a moment next: cut off before that is done, nothing of it stays. */
+  readonly restoring?: true;
 }
 
 export interface ForkResult {
@@ -159,6 +161,7 @@ async function reserve(workspace: Workspace, request: ForkRequest, parent: Branc
     ...(request.ttlMs === null ? {} : { expiresAt: new Date(Date.now() + request.ttlMs) }),
     ttlIndexes: request.ttlIndexes,
     ...(request.empty ? { empty: true as const } : {}),
+    ...(request.restoring ? { restoring: true as const } : {}),
     active: true,
   };
   try {

@@ -50,6 +50,6 @@ export async function unmake(workspace: Workspace, branchId: string, { server, c
   await branch?.release().catch(() => undefined);
   await rm(branchFolder(workspace.data, branchId).root, { recursive: true, force: true });
   await new History(workspace.home, branchId).drop().catch(() => undefined);
-  await workspace.home.branches.deleteOne({ _id: branchId });
+  await workspace.patiently(() => workspace.home.branches.deleteOne({ _id: branchId }));
   workspace.options.onBranches();
 }

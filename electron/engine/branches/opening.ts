@@ -28,12 +28,13 @@ export async function openBranches(workspace: Workspace, left: readonly LeftServ
   await recoverPlans(workspace);
 }
 
-/** What a fork that was cut off left: nothing of it stays. */
+/** What a fork, or a restore to a fork, that was cut off left: nothing of it stays. */
 async function removeHalfMade(workspace: Workspace): Promise<void> {
   const { home, data } = workspace;
-  const records = await home.branches.find({}, { projection: { state: 1 } }).toArray();
-  const starting = records.filter(({ state }) => state === 'starting');
-  const known = new Set(records.filter(({ state }) => state !== 'starting').map(({ _id }) => _id));
+  const records = await home.branches.find({}, { projection: { state: 1, name: 1, restoring: 1 } }).toArray();
+  const isHalfMade = ({ state, restoring }: (typeof records)[number]) => state === 'starting' || restoring === true;
+  const halfMade = records.filter(isHalfMade);
+  const known = new Set(records.filter((record) => !isHalfMade(record)).map(({ _id }) => _id));
   const left = await serversUnder(join(data, 'branches'));
   for (const name of await readdir(join(data, 'branches'))) {
     if (known.has(name) || name === mainId) continue;
@@ -42,8 +43,12 @@ async function removeHalfMade(workspace: Workspace): Promise<void> {
     await rm(folder.root, { recursive: true, force: true });
   }
   // The row goes last: cut off again, the next start finds it.
-  for (const { _id } of starting) {
+  for (const { _id, name, restoring } of halfMade) {
     await new History(home, _id).drop();
+    if (restoring) {
+      const text = `A restore to a new branch ${name} was cut off; nothing of it is left`;
+      await workspace.logEntry({ kind: 'recover', branch: name, branchId: _id, text });
+    }
     await home.branches.deleteOne({ _id });
   }
 }

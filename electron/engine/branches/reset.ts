@@ -82,7 +82,7 @@ async function make(
     if (branch) void noteForkSequence(workspace, branch.record, old.empty ? undefined : workspace.live.get(parent._id));
     return switched;
   } catch (error) {
-    const made = await workspace.home.branches.findOne({ _id: fresh._id });
+    const made = await workspace.patiently(() => workspace.home.branches.findOne({ _id: fresh._id }));
     if (made?.state === 'starting') await unmake(workspace, fresh._id, making);
     throw error;
   }

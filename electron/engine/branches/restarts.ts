@@ -52,6 +52,8 @@ export class Restarts {
       await workspace.failed(branch.record, new Error('its server ended several times within a minute'));
       return;
     }
+    // Where home ended too it is waited for: a branch whose history cannot be read is not broken.
+    await workspace.patiently(() => workspace.home.client.db('admin').command({ ping: 1 }));
     await workspace.openBranch(branch.record).catch((error: unknown) => workspace.failed(branch.record, error));
   }
 }

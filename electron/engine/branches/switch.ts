@@ -61,7 +61,7 @@ async function run(workspace: Workspace, change: Switch): Promise<Switched> {
     workspace.options.onLog(switched.entry);
     return { ...switched, record: started.record };
   } catch (error) {
-    const now = await workspace.home.branches.findOne({ _id: out._id });
+    const now = await workspace.patiently(() => workspace.home.branches.findOne({ _id: out._id }));
     // Once the catalog has the new one, that is what there is.
     if (branch && now?.name === out.name) {
       if (started) await workspace.stopBranch(started, 'kill').catch(() => undefined);

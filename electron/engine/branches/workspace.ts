@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import { realpath } from 'node:fs/promises';
-import type { Filter } from 'mongodb';
 import { ForkyardError } from '../../../shared/errors.ts';
 import { storeBaseCatalog } from '../changes/base-catalog.ts';
 import { History } from '../home/history.ts';
@@ -11,6 +10,7 @@ import { serversUnder, type LeftServer } from '../mongod/identity.ts';
 import { GuardProcess } from '../mongod/lock-guard.ts';
 import { lastWriteTime, reconfigure, serverEnded, type EngineCredentials } from '../mongod/replica.ts';
 import { Server } from '../mongod/server.ts';
+import { isUnreachable } from '../mongod/unreachable.ts';
 import { branchFolder, makeFolders } from './folders.ts';
 import { HomeServer } from './home-server.ts';
 import { freeLeft, stopLeft } from './left-servers.ts';
@@ -32,6 +32,8 @@ export interface WorkspaceOptions {
   readonly onBranches: () => void;
   readonly onLog: (entry: LogRecord) => void;
 }
+
+const homePauseMs = 50;
 
 /** A data folder with its home database and the branches that run. */
 export class Workspace implements Yard {
@@ -256,20 +258,36 @@ export class Workspace implements Yard {
     const record = await this.home.branches.findOneAndUpdate({ _id: branchId }, update as never, {
       returnDocument: 'after',
     });
+    return this.noted(record);
+  }
+
+  /** A record that changed in the catalog is so wherever it is held. */
+  noted(record: BranchRecord | null): BranchRecord {
     if (!record) throw new ForkyardError('unknown_branch', 'This branch is gone.');
-    const branch = this.live.get(branchId);
+    const branch = this.live.get(record._id);
     if (branch) branch.record = record;
     this.options.onBranches();
     return record;
   }
 
-  /** Logs what was done and tells it; the entries that `undone` finds are marked as taken back by it before. */
-  async logEntry(entry: Omit<LogRecord, '_id' | 'time'>, undone?: Filter<LogRecord>): Promise<LogRecord> {
+  /** Logs what was done and tells it. */
+  async logEntry(entry: Omit<LogRecord, '_id' | 'time'>): Promise<LogRecord> {
     const record = { _id: `${entry.kind}-${randomBytes(4).toString('hex')}`, time: new Date(), ...entry };
     await this.home.log.insertOne(record);
-    if (undone !== undefined) await this.home.log.updateMany(undone, { $set: { undoneBy: record._id } });
     this.options.onLog(record);
     return record;
+  }
+
+  /** Does what must be done in home although its server ended: again until that runs, or the workspace is closed. */
+  async patiently<T>(work: () => Promise<T>): Promise<T> {
+    for (;;) {
+      try {
+        return await work();
+      } catch (error) {
+        if (!isUnreachable(error) || this.closing.signal.aborted) throw error;
+        await new Promise((resolve) => setTimeout(resolve, homePauseMs));
+      }
+    }
   }
 
   /** Stops a branch's server for good or for now; its files stay. */

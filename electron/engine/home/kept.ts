@@ -27,6 +27,15 @@ export class ContentsHash {
   }
 }
 
+/** A sum over the documents that is the same in whatever order they come. */
+export async function sumOf(batches: AsyncIterable<readonly Uint8Array[]>): Promise<bigint> {
+  let sum = 0n;
+  for await (const batch of batches) {
+    for (const document of batch) sum += BigInt(`0x${createHash('sha256').update(document).digest('hex')}`);
+  }
+  return BigInt.asUintN(256, sum);
+}
+
 /**
  * All documents of one collection, kept in home as the bytes they are, in the order they stood: one long text of bytes,
  * cut into pieces. So a document of any size and shape is kept, and what is kept costs what it weighs.

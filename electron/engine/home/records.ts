@@ -37,6 +37,8 @@ export interface BranchRecord {
   readonly empty?: true;
   /** Set while its server may have other users than `accounts`: it gets those when it is next started. */
   readonly accountsDue?: true;
+  /** It is being put back to a moment: until that is done it is nothing that anybody asked for. */
+  readonly restoring?: true;
   /** True while the name is taken by this branch. */
   readonly active: boolean;
   /** When an expired or discarded branch is removed for good. */

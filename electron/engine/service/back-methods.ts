@@ -99,6 +99,7 @@ export const backMethods: Methods<
       empty: false,
       ttlIndexes: branch.record.ttlIndexes,
       endTransactions: false,
+      restoring: true,
     });
     try {
       const upTo = await forkSequence(branch, forked.branch);
@@ -106,6 +107,7 @@ export const backMethods: Methods<
       const plan = await createRestorePlan(await Restoration.open(fresh, await parentOf(context, branch)));
       if (!partial && plan.leftOut) throw incomplete(name, plan.leftOut);
       const applied = await applyStored(context, plan, call);
+      await workspace.update(forked.branch.record._id, {}, ['restoring']);
       const records = await workspace.home.branches.find({ _id: { $in: [branch.record._id] } }).toArray();
       return {
         ...applied,
