@@ -1,12 +1,11 @@
-import { join } from 'node:path';
 import { Int32, type MongoClient } from 'mongodb';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { KillableYard, serversIn } from '../harness/killable.ts';
+import { KillableYard } from '../harness/killable.ts';
 import { insertExactly } from '../harness/round.ts';
 import { until } from '../harness/until.ts';
 
 const items = 5_000;
-const kills = 6;
+const kills = 3;
 
 let yard: KillableYard;
 let main: MongoClient;
@@ -110,74 +109,3 @@ it(`an engine killed at ${kills} moments of applying ${items} items leaves main 
   expect(last.applied).toBe(items + 2);
   expect(await stateOfMain()).toBe('after');
 }, 240_000);
-
-it.each([
-  ['main', 'branches/main'],
-  ['home', 'home'],
-])(
-  'a server of %s killed while a plan is applied, or taken back, leaves main whole or untouched, and the answer says which',
-  async (_whose, folder) => {
-    const start = await stateOfMain();
-    const entryOf = async () =>
-      (await yard.call('log.list', {})).findLast(({ kind, undoable }) => kind === 'adopt' && undoable)!;
-    if (start === 'after') await yard.call('log.undo', { entry: (await entryOf()).entry });
-    expect(await stateOfMain()).toBe('before');
-    const { plan } = await yard.call('plan.create', { branch: 'crash' });
-    const applying = yard.call('plan.apply', { plan }).then(
-      (answer) => answer.entry,
-      (error: { message: string }) => error,
-    );
-    await killServer(folder, 300);
-    const answer = await applying;
-    const state = await stateOfMain();
-    if (typeof answer === 'string') expect(state).toBe('after');
-    else
-      expect({ state, said: answer?.message }).toEqual({
-        state: 'before',
-        said: expect.stringContaining('nothing of it was applied'),
-      });
-    const entry = typeof answer === 'string' ? answer : (await yard.call('plan.adopt', { branch: 'crash' })).entry!;
-    expect(await stateOfMain()).toBe('after');
-
-    const undoing = yard.call('log.undo', { entry }).then(
-      () => 'before',
-      () => 'after',
-    );
-    await killServer(folder, 150);
-    expect(await undoing).toBe(await stateOfMain());
-    if ((await stateOfMain()) === 'after') await yard.call('log.undo', { entry });
-    expect(await stateOfMain()).toBe('before');
-    await yard.call('plan.adopt', { branch: 'crash' });
-    expect(await stateOfMain()).toBe('after');
-  },
-  240_000,
-);
-
-/** kill -9 of one server of the yard, `ms` from now. */
-async function killServer(folder: string, ms: number): Promise<void> {
-  await new Promise((resolve) => setTimeout(resolve, ms));
-  for (const pid of (await serversIn(join(yard.data, folder))).keys()) process.kill(pid, 'SIGKILL');
-}
-
-it('an undo that is cut off is whole or not at all too', async () => {
-  const adopted = (await yard.call('log.list', {}))
-    .filter(({ kind, undoable }) => kind === 'adopt' && undoable)
-    .at(-1)!;
-  expect(await stateOfMain()).toBe('after');
-  for (const fraction of [0.3, 0.7]) {
-    const known = new Set((await yard.call('log.list', {})).map((each) => each.entry));
-    await killWithin(() => yard.call('log.undo', { entry: adopted.entry }), 1_000, fraction);
-    const state = await stateOfMain();
-    const said = await logSince(known);
-    if (state === 'before') {
-      expect(said).toMatchObject([{ kind: 'undo' }]);
-      await yard.call('log.undo', { entry: said[0]!.entry });
-      expect(await stateOfMain()).toBe('after');
-      return;
-    }
-    expect(state).toBe('after');
-    if (said.length > 0) expect(said).toMatchObject([{ kind: 'recover' }]);
-  }
-  await yard.call('log.undo', { entry: adopted.entry });
-  expect(await stateOfMain()).toBe('before');
-});

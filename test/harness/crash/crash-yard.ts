@@ -1,0 +1,117 @@
+import type { MongoClient } from 'mongodb';
+import { EngineProcess } from '../engine-process.ts';
+import { until } from '../until.ts';
+import { Armed, useStoppableServers, type Stop } from './stops.ts';
+
+/** Who is killed: the engine, or the server of home, of main or of a sandbox (by id). */
+export type Victim = 'engine' | 'home' | 'main' | { readonly sandbox: string };
+
+/** So many ends within a minute and the engine leaves a server alone: it is started anew before. */
+const restartsPerMinute = 3;
+/** A command that is held up while the engine dies is done later, if it is not ended. */
+const heldBehindEngineMs = 2_000;
+/** Another server dies meanwhile and is on its way back. */
+const heldBesideMs = 700;
+const heldForGoodMs = 60_000;
+
+export interface Crash<T> {
+  /** False where the work ended without coming by the stop. */
+  readonly reached: boolean;
+  /** The command that was held up. */
+  readonly command: string | undefined;
+  /** What the call was answered; undefined where the engine was the victim. */
+  readonly answer: { readonly value: T } | { readonly error: Error } | undefined;
+}
+
+/** An engine and servers that can be killed at a step of their work. */
+export class CrashYard {
+  readonly engine: EngineProcess;
+  private readonly restore: () => Promise<void>;
+  /** By server, with the port: one that was killed may come back with another. */
+  private readonly clients = new Map<string, { readonly port: number; readonly client: MongoClient }>();
+  private readonly ends = new Map<string, number>();
+
+  private constructor(engine: EngineProcess, restore: () => Promise<void>) {
+    this.engine = engine;
+    this.restore = restore;
+  }
+
+  static async open(): Promise<CrashYard> {
+    const restore = await useStoppableServers();
+    return new CrashYard(await EngineProcess.open(), restore);
+  }
+
+  /** A server as the engine sees it: home, main or a sandbox by id. */
+  async inside(of: string): Promise<MongoClient> {
+    const known = this.clients.get(of);
+    const { port } = await this.engine.server(of);
+    if (known?.port === port) return known.client;
+    const client = await this.engine.inside(of);
+    this.clients.set(of, { port, client });
+    return client;
+  }
+
+  /** Begins work, kills the victim where the work comes by the stop, and waits until everything runs again. */
+  async crash<T>(begin: () => Promise<T>, stop: Stop, victim: Victim): Promise<Crash<T>> {
+    await this.makeKillable(victim);
+    const armed = await Armed.arm(await this.inside(stop.server), stop, holdMs(stop, victim));
+    const answered = begin().then(
+      (value) => ({ value }),
+      (error: unknown) => ({ error: error as Error }),
+    );
+    const reached = await armed.reached(answered);
+    if (reached) await this.kill(victim);
+    if (reached && victim === 'engine') {
+      await answered;
+      const started = this.engine.start();
+      await Promise.all([started, armed.disarm()]);
+    } else await armed.disarm();
+    const answer = victim === 'engine' && reached ? undefined : await answered;
+    await this.settled();
+    return { reached, command: armed.command, answer };
+  }
+
+  /** Resolves when home and main answer. */
+  async settled(): Promise<void> {
+    for (const of of ['home', 'main']) {
+      await until(`${of} answers`, () =>
+        this.inside(of)
+          .then((client) => client.db('admin').command({ ping: 1 }))
+          .then(
+            () => true,
+            () => false,
+          ),
+      );
+    }
+  }
+
+  private async kill(victim: Victim): Promise<void> {
+    if (victim === 'engine') return this.engine.kill();
+    const of = typeof victim === 'string' ? victim : victim.sandbox;
+    process.kill((await this.engine.server(of)).pid, 'SIGKILL');
+    this.ends.set(of, (this.ends.get(of) ?? 0) + 1);
+  }
+
+  private async makeKillable(victim: Victim): Promise<void> {
+    const of = typeof victim === 'string' ? victim : victim.sandbox;
+    if (victim !== 'engine' && (this.ends.get(of) ?? 0) < restartsPerMinute) return;
+    this.ends.clear();
+    if (victim === 'engine') return;
+    await this.engine.kill();
+    await this.engine.start();
+  }
+
+  async close(): Promise<void> {
+    try {
+      await this.engine.close();
+    } finally {
+      await this.restore();
+    }
+  }
+}
+
+function holdMs(stop: Stop, victim: Victim): number {
+  if (victim === 'engine') return heldBehindEngineMs;
+  const of = typeof victim === 'string' ? victim : victim.sandbox;
+  return of === stop.server ? heldForGoodMs : heldBesideMs;
+}
