@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { MongoServerError, type ClientSession } from 'mongodb';
 import { documentValue, toBase64 } from '../../../shared/bson/value.ts';
 import { documentName, firstOf } from '../../../shared/changes/explain.ts';
 import { ForkyardError } from '../../../shared/errors.ts';
@@ -8,12 +7,23 @@ import { readCatalog, shownNamespace } from '../changes/catalog.ts';
 import type { Side } from '../changes/side.ts';
 import type { History } from '../home/history.ts';
 import type { Home } from '../home/home.ts';
-import { PlanStore, reverse, type PlanItemRecord, type PlanRecord } from '../home/plans.ts';
+import { PlanStore, type PlanRecord } from '../home/plans.ts';
 import type { LogRecord } from '../home/records.ts';
 import { isUnreachable } from '../mongod/unreachable.ts';
+import {
+  collect,
+  commitItems,
+  fitsOneTransaction,
+  pieces,
+  rangeOf,
+  sessionId,
+  takeBackPiece,
+  type Piece,
+  type Writing,
+} from './pieces.ts';
 import { SchemaRun } from './schema-apply.ts';
 import { namespacesOf } from './schema-steps.ts';
-import { asItWas, checkItems, OrderMatters, StalePlan, writeItems, type Moved, type WriteOptions } from './write.ts';
+import { asItWas, checkItems, StalePlan, type Moved, type WriteOptions } from './write.ts';
 
 export interface ApplyContext {
   readonly home: Home;
@@ -28,11 +38,6 @@ export interface Applied {
   readonly applied: number;
   readonly entry: string | undefined;
 }
-
-/** Above these a transaction no longer ends in time at a cache of 0.25 GB (measured: 100,000 documents never do). */
-const transactionItems = 20_000;
-const transactionBytes = 32 * 1024 * 1024;
-const tries = 3;
 
 /**
  * Applies a stored plan: schema first, then documents, each checked inside the transaction that writes it. Up to 20,000
@@ -58,7 +63,7 @@ export async function applyPlan(context: ApplyContext, plan: PlanRecord): Promis
   const schema = new SchemaRun(context.home, context.parent, { ...plan, schemaAt: 0 });
   try {
     await schema.check();
-    await applyWhole(context, store, plan, session, schema);
+    await applyWhole(context, { parent: context.parent, store, plan, session }, schema);
   } catch (error) {
     // Whether the last transaction was committed is not known: the plan stays as it is until that is settled.
     if (isUnreachable(error)) throw error;
@@ -78,65 +83,44 @@ export async function applyPlan(context: ApplyContext, plan: PlanRecord): Promis
 }
 
 /** What documents need, the documents, what needs them: all of it, or none. */
-async function applyWhole(
-  context: ApplyContext,
-  store: PlanStore,
-  plan: PlanRecord,
-  session: ClientSession,
-  schema: SchemaRun,
-): Promise<void> {
-  let written: readonly Piece[] = [];
+async function applyWhole(context: ApplyContext, writing: Writing, schema: SchemaRun): Promise<void> {
+  const written: Piece[] = [];
   try {
-    await schema.forward(plan.documentsAt);
-    written = await applyDocuments(context, store, plan, session);
+    await schema.forward(writing.plan.documentsAt);
+    await applyDocuments(context, writing, written);
     await schema.forward();
   } catch (error) {
-    // From a server that went away nothing can be taken back now: the plan is settled when it runs again.
-    if (error instanceof PartlyApplied || isUnreachable(error)) throw error;
-    await takeBack(context, store, plan, session, written, error);
-    await schema.back().catch(() => {
-      throw new PartlyApplied(context.parent, error);
-    });
+    // What became of what a server that went away was doing is not known: the plan is settled when it runs again.
+    if (isUnreachable(error)) throw error;
+    try {
+      for (const piece of written.reverse()) await takeBackPiece(writing, piece);
+      await schema.back();
+    } catch (problem) {
+      throw isUnreachable(problem) ? problem : new PartlyApplied(context.parent, error);
+    }
     throw error;
   }
 }
 
-/** A stretch of a plan's items that one transaction writes: `from <= index < to`. */
-interface Piece {
-  readonly from: number;
-  readonly to: number;
-}
-
-/** @returns what was written, piece by piece */
-async function applyDocuments(
-  context: ApplyContext,
-  store: PlanStore,
-  plan: PlanRecord,
-  session: ClientSession,
-): Promise<readonly Piece[]> {
+/** @param written gets what was written, piece by piece */
+async function applyDocuments(context: ApplyContext, writing: Writing, written: Piece[]): Promise<void> {
+  const { store, plan } = writing;
   const pastValidator = await validatorsPassed(context.parent, plan);
-  const small = plan.items <= transactionItems && plan.bytes <= transactionBytes;
-  if (small) {
-    const items = await collect(store, plan, 0, Number.MAX_SAFE_INTEGER);
-    await commitItems(context, store, plan, session, items, pastValidator);
-    return items.length > 0 ? [rangeOf(items)] : [];
+  if (fitsOneTransaction(plan)) {
+    const items = await collect(store, plan, { from: 0, to: Number.MAX_SAFE_INTEGER });
+    await commitItems(writing, items, { pastValidator });
+    if (items.length > 0) written.push(rangeOf(items));
+    return;
   }
   await checkAll(context, store, plan);
   let done = 0;
-  const applied: Piece[] = [];
   for await (const piece of pieces(store, plan)) {
-    try {
-      context.signal.throwIfAborted();
-      await commitItems(context, store, plan, session, piece, pastValidator);
-    } catch (error) {
-      await takeBack(context, store, plan, session, applied, error);
-      throw error;
-    }
-    applied.push(rangeOf(piece));
+    context.signal.throwIfAborted();
+    await commitItems(writing, piece, { pastValidator });
+    written.push(rangeOf(piece));
     done += piece.length;
     context.onProgress(done, plan.items);
   }
-  return applied;
 }
 
 /**
@@ -155,34 +139,6 @@ async function validatorsPassed(parent: Side, plan: PlanRecord): Promise<WriteOp
   return (ns) => passed.some((each) => each.ns === ns);
 }
 
-async function collect(store: PlanStore, plan: PlanRecord, from: number, to: number): Promise<PlanItemRecord[]> {
-  const all: PlanItemRecord[] = [];
-  for await (const batch of store.items(plan, from, to)) all.push(...batch.filter((item) => item.writes));
-  return all;
-}
-
-async function* pieces(store: PlanStore, plan: PlanRecord): AsyncGenerator<PlanItemRecord[]> {
-  let piece: PlanItemRecord[] = [];
-  let bytes = 0;
-  for await (const batch of store.items(plan)) {
-    for (const item of batch.filter((each) => each.writes)) {
-      const size = (item.expect?.length ?? 0) + (item.result?.length ?? 0);
-      if (piece.length > 0 && (piece.length >= transactionItems / 4 || bytes + size > transactionBytes / 2)) {
-        yield piece;
-        piece = [];
-        bytes = 0;
-      }
-      piece.push(item);
-      bytes += size;
-    }
-  }
-  if (piece.length > 0) yield piece;
-}
-
-function rangeOf(piece: readonly PlanItemRecord[]): Piece {
-  return { from: piece[0]!.index, to: piece[piece.length - 1]!.index + 1 };
-}
-
 /** Before the first piece is written, every document is looked at once. */
 async function checkAll(context: ApplyContext, store: PlanStore, plan: PlanRecord): Promise<void> {
   const session = context.parent.client.startSession();
@@ -190,39 +146,6 @@ async function checkAll(context: ApplyContext, store: PlanStore, plan: PlanRecor
     for await (const piece of pieces(store, plan)) await checkItems(context.parent.client, session, piece);
   } finally {
     await session.endSession();
-  }
-}
-
-/** One transaction, at most three tries; the driver's own retry loop would try for two minutes. */
-async function commitItems(
-  context: ApplyContext,
-  store: PlanStore,
-  plan: PlanRecord,
-  session: ClientSession,
-  items: readonly PlanItemRecord[],
-  pastValidator: WriteOptions['pastValidator'],
-): Promise<void> {
-  if (items.length === 0) return;
-  let removeFirst = false;
-  for (let attempt = 1; ; attempt += 1) {
-    session.startTransaction({ readConcern: { level: 'snapshot' }, writeConcern: { w: 'majority', j: true } });
-    try {
-      await writeItems(context.parent.client, session, items, { removeFirst, pastValidator });
-      // Before the commit: should the engine die now, the parent's history tells whether this transaction is in it.
-      const transaction = { id: transactionId(session), ...rangeOf(items) };
-      await store.plans.updateOne({ _id: plan._id }, { $push: { transactions: transaction } });
-      await session.commitTransaction();
-      return;
-    } catch (error) {
-      await session.abortTransaction().catch(() => undefined);
-      if (error instanceof OrderMatters && !removeFirst) {
-        removeFirst = true;
-        attempt -= 1;
-        continue;
-      }
-      const transient = error instanceof MongoServerError && error.hasErrorLabel('TransientTransactionError');
-      if (!transient || attempt >= tries) throw transient ? busy(context.parent, error) : error;
-    }
   }
 }
 
@@ -235,25 +158,6 @@ class PartlyApplied extends ForkyardError {
       {
         hint: 'The log of the branch tells which documents were written; compare again.',
         cause,
-      },
-    );
-  }
-}
-
-async function takeBack(
-  context: ApplyContext,
-  store: PlanStore,
-  plan: PlanRecord,
-  session: ClientSession,
-  applied: readonly Piece[],
-  cause: unknown,
-): Promise<void> {
-  for (const { from, to } of [...applied].reverse()) {
-    const items = await collect(store, plan, from, to);
-    await commitItems(context, store, plan, session, items.map(reverse), asItWas.pastValidator).catch(
-      (error: unknown) => {
-        if (isUnreachable(error)) throw error;
-        throw new PartlyApplied(context.parent, cause);
       },
     );
   }
@@ -309,15 +213,6 @@ function sentence(plan: PlanRecord): string {
     : `Took back ${changes} of ${plan.branchName} in ${plan.parentName}`;
 }
 
-export function sessionId(session: ClientSession): string {
-  return (session.id as { id: { toString(encoding: 'hex'): string } }).id.toString('hex');
-}
-
-function transactionId(session: ClientSession): string {
-  const { txnNumber } = session.serverSession as unknown as { txnNumber: number | bigint };
-  return `${sessionId(session)}:${txnNumber}`;
-}
-
 function stale(parent: Side, plan: PlanRecord, moved: readonly Moved[]): ForkyardError {
   // Of what the schema steps expect, only the collection is named.
   const names = moved.map(({ ns, id }) => (id ? documentName(shownNamespace(ns), id) : shownNamespace(ns)));
@@ -344,16 +239,4 @@ function notReady(plan: PlanRecord): ForkyardError {
     hint: 'Compare again and make a new plan.',
     details: { moved: [] },
   });
-}
-
-function busy(parent: Side, cause: unknown): ForkyardError {
-  return new ForkyardError(
-    'write_refused',
-    `Writers of ${parent.record.name} kept changing the same documents; nothing was applied.`,
-    {
-      hint: 'Try again in a moment.',
-      retry: true,
-      cause,
-    },
-  );
 }

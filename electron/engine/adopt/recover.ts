@@ -1,10 +1,13 @@
+import { ForkyardError } from '../../../shared/errors.ts';
 import { settleNow, type Side } from '../changes/side.ts';
 import type { History } from '../home/history.ts';
 import type { Home } from '../home/home.ts';
-import { PlanStore, reverse, type PlanItemRecord, type PlanRecord } from '../home/plans.ts';
+import { PlanStore, type PlanRecord, type PlanTransaction } from '../home/plans.ts';
+import { isUnreachable } from '../mongod/unreachable.ts';
 import { finishPlan } from './apply.ts';
+import { collect, sessionId, takeBackPiece, type Piece } from './pieces.ts';
 import { SchemaRun } from './schema-apply.ts';
-import { asItWas, writeItems } from './write.ts';
+import { namespacesOf } from './schema-steps.ts';
 
 export interface Recovered {
   readonly plan: string;
@@ -12,9 +15,10 @@ export interface Recovered {
 }
 
 /**
- * Settles a plan whose apply was cut off with the engine. The parent's history holds each transaction exactly once, so
- * it says which were committed, whatever the documents became since: all of them = the adoption is finished; none = it
- * never was; some = they are taken back, guarded.
+ * Settles a plan whose apply was cut off with the engine or a server. The parent's history holds each transaction exactly
+ * once, so it says which were committed, whatever the documents became since: all of them = the adoption is finished; none =
+ * it never was; some = they are taken back, guarded. Cut off itself it can be done again: what it takes back is noted too.
+ * @throws ForkyardError `branch_failed` where the parent's history is not up to date; what a server that goes away throws
  */
 export async function recoverPlan(
   home: Home,
@@ -23,43 +27,64 @@ export async function recoverPlan(
   history: History | undefined,
 ): Promise<Recovered> {
   const store = new PlanStore(home);
-  await settleNow(parent, 30_000);
-  const committed = [];
-  for (const transaction of plan.transactions ?? []) {
-    if (await parent.history.hasTransaction(transaction.id, plan.startSeq ?? 0)) committed.push(transaction);
-  }
+  const standing = await standingPieces(plan, parent);
   const writes = await countWrites(store, plan);
-  const covered = new Set<number>();
-  for (const { from, to } of committed) {
-    for await (const batch of store.items(plan, from, to))
-      for (const item of batch) if (item.writes) covered.add(item.index);
-  }
+  let covered = 0;
+  for (const piece of standing) covered += (await collect(store, plan, piece)).length;
   const schema = new SchemaRun(home, parent, plan);
   const at = plan.schemaAt ?? 0;
   // Without a document to write, the step that was begun tells how far it was.
-  const written = writes === covered.size && (writes > 0 || (at > 0 && at >= (plan.documentsAt ?? plan.schema.length)));
-  const whole =
-    written &&
-    (await schema.forward().then(
-      () => true,
-      () => false,
-    ));
-  if (whole) {
-    await finishPlan({ home, history }, store, plan);
-    await schema.end();
-    return { plan: plan._id, outcome: 'applied' };
+  const written = writes === covered && (writes > 0 || (at > 0 && at >= (plan.documentsAt ?? plan.schema.length)));
+  const session = parent.client.startSession();
+  const endWork = parent.capture.beginWork({ session: sessionId(session), namespaces: namespacesOf(plan) });
+  try {
+    if (written && (await succeeds(() => schema.forward()))) {
+      await finishPlan({ home, history }, store, plan);
+      await schema.end();
+      return { plan: plan._id, outcome: 'applied' };
+    }
+    let isWhole = true;
+    for (const piece of standing.reverse()) {
+      if (!(await succeeds(() => takeBackPiece({ parent, store, plan, session }, piece)))) isWhole = false;
+    }
+    if (!(await succeeds(() => schema.back()))) isWhole = false;
+    await store.plans.updateOne({ _id: plan._id }, { $set: { state: isWhole ? 'ready' : 'partly' } });
+    return { plan: plan._id, outcome: isWhole ? 'not applied' : 'partly applied' };
+  } finally {
+    endWork();
+    await session.endSession();
   }
-  let outcome: Recovered['outcome'] = 'not applied';
-  for (const { from, to } of [...committed].reverse()) {
-    if (!(await takeBackRange(store, plan, parent, from, to))) outcome = 'partly applied';
-  }
-  await schema.back().catch(() => (outcome = 'partly applied'));
-  const state = outcome === 'not applied' ? 'ready' : 'partly';
-  await store.plans.updateOne({ _id: plan._id }, { $set: { state } });
-  return { plan: plan._id, outcome };
 }
 
-/** Drops what a plan that went through had set aside, where the engine died before it did. */
+/** Pieces that were written and not taken back. */
+async function standingPieces(plan: PlanRecord, parent: Side): Promise<Piece[]> {
+  const { transactions = [], startSeq = 0 } = plan;
+  if (transactions.length === 0) return [];
+  if (!(await settleNow(parent, 30_000))) {
+    throw new ForkyardError('branch_failed', `The history of ${parent.record.name} is not up to date yet.`, {
+      retry: true,
+    });
+  }
+  const committed: PlanTransaction[] = [];
+  for (const transaction of transactions) {
+    if (await parent.history.hasTransaction(transaction.id, startSeq)) committed.push(transaction);
+  }
+  const backs = committed.filter(({ back }) => back);
+  return committed.filter(({ from, to, back }) => !back && !backs.some((each) => each.from === from && each.to === to));
+}
+
+/** Whether the work could be done. @throws where a server went away, so that nobody knows */
+async function succeeds(work: () => Promise<unknown>): Promise<boolean> {
+  try {
+    await work();
+    return true;
+  } catch (error) {
+    if (isUnreachable(error)) throw error;
+    return false;
+  }
+}
+
+/** Drops what plans that went through had set aside, where the engine or a server died before that was done. */
 export async function dropAsides(home: Home, parents: ReadonlyMap<string, Side>): Promise<void> {
   const { plans } = new PlanStore(home);
   for (const plan of await plans.find({ asides: true, state: 'applied' }).toArray()) {
@@ -72,28 +97,4 @@ async function countWrites(store: PlanStore, plan: PlanRecord): Promise<number> 
   let writes = 0;
   for await (const batch of store.items(plan)) writes += batch.filter((item) => item.writes).length;
   return writes;
-}
-
-async function takeBackRange(
-  store: PlanStore,
-  plan: PlanRecord,
-  parent: Side,
-  from: number,
-  to: number,
-): Promise<boolean> {
-  const items: PlanItemRecord[] = [];
-  for await (const batch of store.items(plan, from, to))
-    items.push(...batch.filter((item) => item.writes).map(reverse));
-  const session = parent.client.startSession();
-  try {
-    session.startTransaction({ writeConcern: { w: 'majority', j: true } });
-    await writeItems(parent.client, session, items, asItWas);
-    await session.commitTransaction();
-    return true;
-  } catch {
-    await session.abortTransaction().catch(() => undefined);
-    return false;
-  } finally {
-    await session.endSession();
-  }
 }

@@ -1,5 +1,5 @@
 import { ForkyardError } from '../../../shared/errors.ts';
-import { recoverPlan, type Recovered } from '../adopt/recover.ts';
+import { dropAsides, recoverPlan, type Recovered } from '../adopt/recover.ts';
 import { History } from '../home/history.ts';
 import { PlanStore, type PlanRecord } from '../home/plans.ts';
 import { isUnreachable } from '../mongod/unreachable.ts';
@@ -8,60 +8,115 @@ import type { Workspace } from './workspace.ts';
 
 const patienceMs = 30_000;
 const pauseMs = 100;
+const longestPauseMs = 2_000;
 
-/** Settles a plan whose apply was cut off: it is whole or not at all, and the log says which. */
-export async function settleCutOff(
-  workspace: Workspace,
-  parent: LocalBranch,
-  plan: PlanRecord,
-): Promise<Recovered['outcome']> {
-  const branch = await workspace.home.branches.findOne({ _id: plan.branchId });
-  const history = branch ? new History(workspace.home, plan.branchId) : undefined;
-  const { outcome } = await parent.guarded(() => recoverPlan(workspace.home, plan, parent, history));
-  workspace.log(`${plan._id} was cut off: ${outcome}`);
-  if (outcome === 'applied') return outcome;
-  const became = outcome === 'not applied' ? 'nothing of it was applied' : 'could only be taken back in part';
-  await workspace.logEntry({
-    kind: 'recover',
-    branch: plan.branchName,
-    branchId: plan.branchId,
-    text: `An adoption from ${plan.branchName} into ${plan.parentName} was cut off and ${became}`,
-  });
-  return outcome;
+type Outcome = Recovered['outcome'];
+
+/** Settles every plan whose apply was cut off with the engine; what cannot be settled now is so when its server runs. */
+export async function settleLeft(workspace: Workspace): Promise<void> {
+  const store = new PlanStore(workspace.home);
+  await dropAsides(workspace.home, workspace.live).catch(report(workspace));
+  for (const plan of await store.plans.find({ state: 'applying' }).toArray()) {
+    const settled = await settle(workspace, plan._id).catch(report(workspace));
+    if (!settled) void untilSettled(workspace, plan._id).catch(report(workspace));
+  }
 }
 
 /**
  * A server ended while a plan was applied, its parent's or home: waits until both run again, then settles the plan.
  * @returns the log's entry, where all of it was applied
- * @throws ForkyardError `write_refused` where nothing of it was; what cannot be settled by now is so at the next start
+ * @throws ForkyardError `write_refused` where nothing of it was; `mongod_failed` where that is not known after half a minute:
+ * it is settled as soon as the servers run, and the log says how
  */
 export async function settleAfterRestart(
   workspace: Workspace,
   planId: string,
   cause: unknown,
 ): Promise<string | undefined> {
-  const store = new PlanStore(workspace.home);
-  const deadline = performance.now() + patienceMs;
-  let problem = cause;
-  for (; performance.now() < deadline; await new Promise((resolve) => setTimeout(resolve, pauseMs))) {
-    try {
-      const plan = await store.find(planId);
-      const parent = plan && (await workspace.running(plan.parentId));
-      if (!parent) continue;
-      if (plan.state === 'applied') return plan.entry;
-      const outcome = await parent.exclusively(() => settleCutOff(workspace, parent, plan));
-      if (outcome === 'applied') return (await store.find(planId))?.entry;
-      throw refused(plan, outcome, cause);
-    } catch (error) {
-      const waits = isUnreachable(error) || (error instanceof ForkyardError && error.code === 'branch_not_live');
-      if (!waits) throw error;
-      problem = error;
-    }
-  }
-  throw problem;
+  const settling = untilSettled(workspace, planId);
+  settling.catch(report(workspace));
+  let timer: NodeJS.Timeout | undefined;
+  const patience = new Promise<undefined>((resolve) => (timer = setTimeout(resolve, patienceMs, undefined)));
+  const settled = await Promise.race([settling, patience]).finally(() => clearTimeout(timer));
+  if (settled?.outcome === 'applied') return settled.plan.entry;
+  throw settled ? refused(settled.plan, settled.outcome, cause) : unknown(cause);
 }
 
-function refused(plan: PlanRecord, outcome: Exclude<Recovered['outcome'], 'applied'>, cause: unknown): ForkyardError {
+interface Settled {
+  readonly plan: PlanRecord;
+  readonly outcome: Outcome;
+}
+
+/** Tries until it is settled, or the workspace is closed, or the branch that it was applied to is gone. */
+function untilSettled(workspace: Workspace, planId: string): Promise<Settled | undefined> {
+  return workspace.whileOpen(async (signal) => {
+    for (let pause = pauseMs; !signal.aborted; pause = Math.min(pause * 1.2, longestPauseMs)) {
+      try {
+        const settled = await settle(workspace, planId);
+        if (settled) return settled;
+        const plan = await new PlanStore(workspace.home).find(planId);
+        if (!plan || !(await workspace.home.branches.findOne({ _id: plan.parentId }))) return undefined;
+      } catch (error) {
+        const waits = isUnreachable(error) || (error instanceof ForkyardError && error.retry);
+        if (!waits) throw error;
+      }
+      await sleep(pause, signal);
+    }
+    return undefined;
+  });
+}
+
+/** @returns undefined where the branch that it was applied to does not run */
+async function settle(workspace: Workspace, planId: string): Promise<Settled | undefined> {
+  const store = new PlanStore(workspace.home);
+  const found = await store.find(planId);
+  const parent = found && (await workspace.running(found.parentId));
+  if (!parent) return undefined;
+  return parent.exclusively(async () => {
+    const plan = await store.find(planId);
+    if (!plan) return undefined;
+    if (plan.state === 'applied') await dropAsides(workspace.home, workspace.live);
+    if (plan.state !== 'applying') return { plan, outcome: outcomeOf(plan) };
+    const outcome = await settleCutOff(workspace, parent, plan);
+    return { plan: (await store.find(planId)) ?? plan, outcome };
+  });
+}
+
+/** It is whole or not at all, and the log says which. */
+async function settleCutOff(workspace: Workspace, parent: LocalBranch, plan: PlanRecord): Promise<Outcome> {
+  const branch = await workspace.home.branches.findOne({ _id: plan.branchId });
+  const history = branch ? new History(workspace.home, plan.branchId) : undefined;
+  const { outcome } = await parent.guarded(() => recoverPlan(workspace.home, plan, parent, history));
+  workspace.log(`${plan._id} was cut off: ${outcome}`);
+  if (outcome === 'applied') return outcome;
+  const became = outcome === 'not applied' ? 'nothing of it was applied' : 'it could only be taken back in part';
+  await workspace.logEntry({
+    kind: 'recover',
+    branch: plan.branchName,
+    branchId: plan.branchId,
+    text: `${whatItWas(plan)} was cut off and ${became}`,
+  });
+  return outcome;
+}
+
+function whatItWas({ kind, undoes, branchName, parentName }: PlanRecord): string {
+  switch (kind) {
+    case 'adopt':
+      return `An adoption from ${branchName} into ${parentName}`;
+    case 'undo':
+      return `The undo of ${undoes ?? 'an adoption'} in ${parentName}`;
+    case 'restore':
+      return `A restore of ${parentName}`;
+    case 'undo-changes':
+      return `An undo of changes in ${parentName}`;
+  }
+}
+
+function outcomeOf({ state }: PlanRecord): Outcome {
+  return state === 'applied' ? 'applied' : state === 'partly' ? 'partly applied' : 'not applied';
+}
+
+function refused(plan: PlanRecord, outcome: Exclude<Outcome, 'applied'>, cause: unknown): ForkyardError {
   const what = `A database server ended while changes of ${plan.branchName} were applied to ${plan.parentName}`;
   if (outcome === 'not applied')
     return new ForkyardError('write_refused', `${what}; nothing of it was applied.`, {
@@ -72,5 +127,31 @@ function refused(plan: PlanRecord, outcome: Exclude<Recovered['outcome'], 'appli
   return new ForkyardError('write_refused', `${what}; they could only be taken back in part.`, {
     hint: 'The log of the branch tells which documents were written; compare again.',
     cause,
+  });
+}
+
+function unknown(cause: unknown): ForkyardError {
+  return new ForkyardError(
+    'mongod_failed',
+    'A database server ended while changes were applied, and does not run again yet: whether they were is not known.',
+    { hint: 'Once it runs they are there whole or not at all; "forkyard log" says which.', cause },
+  );
+}
+
+function report(workspace: Workspace) {
+  return (error: unknown): undefined => {
+    workspace.log(`what was cut off is not settled yet: ${String(error)}`);
+  };
+}
+
+function sleep(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(done, ms);
+    function done() {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', done);
+      resolve();
+    }
+    signal.addEventListener('abort', done);
   });
 }

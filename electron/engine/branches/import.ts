@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { sessionId } from '../adopt/apply.ts';
+import { sessionId } from '../adopt/pieces.ts';
 import { settleNow } from '../changes/side.ts';
 import type { ImportOptions, ImportProgress, ImportResult } from '../transfer/contract.ts';
 import { importInto } from '../transfer/import.ts';

@@ -1,10 +1,8 @@
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { dropAsides } from '../adopt/recover.ts';
-import { settleCutOff } from './cut-off.ts';
 import { History } from '../home/history.ts';
-import { PlanStore } from '../home/plans.ts';
 import { serversUnder, type LeftServer } from '../mongod/identity.ts';
+import { settleLeft } from './cut-off.ts';
 import { branchFolder } from './folders.ts';
 import { stopLeft } from './left-servers.ts';
 import { createMain, mainId } from './main-branch.ts';
@@ -25,7 +23,7 @@ export async function openBranches(workspace: Workspace, left: readonly LeftServ
       .filter(({ _id }) => _id !== mainId)
       .map((record) => workspace.openBranch(record, left).catch((error: unknown) => workspace.failed(record, error))),
   );
-  await recoverPlans(workspace);
+  await settleLeft(workspace);
 }
 
 /** What a fork, or a restore to a fork, that was cut off left: nothing of it stays. */
@@ -50,15 +48,5 @@ async function removeHalfMade(workspace: Workspace): Promise<void> {
       await workspace.logEntry({ kind: 'recover', branch: name, branchId: _id, text });
     }
     await home.branches.deleteOne({ _id });
-  }
-}
-
-async function recoverPlans(workspace: Workspace): Promise<void> {
-  const store = new PlanStore(workspace.home);
-  await dropAsides(workspace.home, workspace.live);
-  for (const plan of await store.plans.find({ state: 'applying' }).toArray()) {
-    const parent = workspace.live.get(plan.parentId);
-    if (!parent) continue;
-    await settleCutOff(workspace, parent, plan);
   }
 }

@@ -70,6 +70,17 @@ export interface Undecided {
   readonly text: string;
 }
 
+/** A transaction of a plan that is being applied. */
+export interface PlanTransaction {
+  /** `lsid.id` hex and number. */
+  readonly id: string;
+  /** Its items: `from <= index < to`. */
+  readonly from: number;
+  readonly to: number;
+  /** It takes back what an earlier one with the same items wrote. */
+  readonly back?: true;
+}
+
 export interface PlanRecord {
   readonly _id: string;
   /** `restore` and `undo-changes` go back inside one branch, which is both sides of them. */
@@ -106,8 +117,8 @@ export interface PlanRecord {
   readonly text?: string;
   /** The entry that this plan takes back. */
   readonly undoes?: string;
-  /** While applying: the transactions that may have been committed, in order. `lsid.id` hex and number, with their items. */
-  readonly transactions?: readonly { readonly id: string; readonly from: number; readonly to: number }[];
+  /** While applying: the transactions that may have been committed, in order. */
+  readonly transactions?: readonly PlanTransaction[];
   /** The parent's history sequence when applying began. */
   readonly startSeq?: number;
   readonly entry?: string;

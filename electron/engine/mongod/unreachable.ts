@@ -1,10 +1,24 @@
 import {
+  MongoClientClosedError,
   MongoError,
+  MongoExpiredSessionError,
   MongoNetworkError,
+  MongoNotConnectedError,
+  MongoServerClosedError,
   MongoServerError,
   MongoServerSelectionError,
   MongoTopologyClosedError,
 } from 'mongodb';
+
+/** What a client ends in that was closed because its server had ended; its pool's error has no class for others. */
+const closed = [
+  MongoClientClosedError,
+  MongoExpiredSessionError,
+  MongoNotConnectedError,
+  MongoServerClosedError,
+  MongoTopologyClosedError,
+];
+const poolClosed = 'MongoPoolClosedError';
 
 /** InterruptedAtShutdown, ShutdownInProgress, InterruptedDueToReplStateChange, NotWritablePrimary, PrimarySteppedDown. */
 const goingDown = new Set([11600, 91, 11602, 10107, 189]);
@@ -12,7 +26,9 @@ const goingDown = new Set([11600, 91, 11602, 10107, 189]);
 /** Whether a server ended or went away, so that nobody knows what became of what it was asked. */
 export function isUnreachable(error: unknown): boolean {
   if (error instanceof MongoNetworkError || error instanceof MongoServerSelectionError) return true;
-  if (error instanceof MongoTopologyClosedError) return true;
+  if (closed.some((kind) => error instanceof kind)) return true;
   if (error instanceof MongoServerError && goingDown.has(Number(error.code))) return true;
-  return error instanceof MongoError && error.hasErrorLabel('UnknownTransactionCommitResult');
+  return (
+    error instanceof MongoError && (error.name === poolClosed || error.hasErrorLabel('UnknownTransactionCommitResult'))
+  );
 }

@@ -216,7 +216,7 @@ export const changeMethods: Methods<
 async function planUndo(context: Context, entry: string): Promise<PlanRecord> {
   const { home } = context.workspace;
   const plan = await undoablePlan(home, entry);
-  return createUndoPlan(home, parentOf(context, plan), await historyOf(context, plan), { entry, plan });
+  return createUndoPlan(home, await parentOf(context, plan), await historyOf(context, plan), { entry, plan });
 }
 
 function mustBeDecided(plan: PlanRecord): ForkyardError {
@@ -247,9 +247,9 @@ async function requirePlan(store: PlanStore, id: string): Promise<PlanRecord> {
   throw new ForkyardError('unknown_plan', `There is no plan ${id}.`, { hint: 'Make one with "forkyard plan BRANCH".' });
 }
 
-/** The branch that a plan is applied to. */
-function parentOf({ workspace }: Context, plan: PlanRecord): LocalBranch {
-  const parent = workspace.live.get(plan.parentId);
+/** The branch that a plan is applied to; waited for while it is started again. */
+async function parentOf({ workspace }: Context, plan: PlanRecord): Promise<LocalBranch> {
+  const parent = await workspace.running(plan.parentId);
   if (parent) return parent;
   throw new ForkyardError('branch_not_live', `${plan.parentName} does not run, so nothing can be applied to it.`, {
     hint: `Wake it with "forkyard wake ${plan.parentName}".`,
@@ -265,7 +265,7 @@ async function historyOf({ workspace }: Context, plan: PlanRecord): Promise<Hist
 /** Applies a stored plan. */
 export async function applyStored(context: Context, plan: PlanRecord, { signal }: CallContext, job?: string) {
   const { workspace, emit } = context;
-  const parent = parentOf(context, plan);
+  const parent = await parentOf(context, plan);
   const leftOut = plan.leftOut ? { leftOut: [...plan.leftOut] } : {};
   if (plan.items === 0 && plan.conflicts === 0 && !(await hasItems(workspace, plan))) return { applied: 0, ...leftOut };
   const history = await historyOf(context, plan);

@@ -1,5 +1,7 @@
 import type { Event, Method, Output, Parsed } from '../../../shared/api.ts';
+import { ForkyardError } from '../../../shared/errors.ts';
 import { resolveMongod, type Mongod } from '../mongod/binary/resolve.ts';
+import { isUnreachable } from '../mongod/unreachable.ts';
 import { ExpirySweep } from '../branches/expiry.ts';
 import { BranchRows } from '../branches/rows.ts';
 import { Workspace } from '../branches/workspace.ts';
@@ -130,13 +132,25 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
     ...verifyMethods,
   };
   return {
-    call: (method, input, call) => methods[method](context, input as never, call) as Promise<never>,
+    call: (method, input, call) =>
+      (methods[method](context, input as never, call) as Promise<never>).catch((error: unknown) => {
+        throw isUnreachable(error) ? serverEnded(error) : error;
+      }),
     onEvent: (listener) => {
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
     stop,
   };
+}
+
+/** A server of ours ended while it was asked: it is started again by itself. */
+function serverEnded(cause: unknown): ForkyardError {
+  return new ForkyardError('mongod_failed', 'A database server ended while it was asked for this.', {
+    hint: 'It is started again: try once more in a moment.',
+    retry: true,
+    cause,
+  });
 }
 
 /** Runs at once and then at most every `ms`, the last time after the last call. Failures are of no consequence. */
