@@ -71,7 +71,7 @@ export class BranchCrashes {
   async live(name: string): Promise<BranchRecord | undefined> {
     const record = await this.row({ name, active: true });
     if (!record) return undefined;
-    await until(`${name} runs`, async () => {
+    await until(`${name} runs, which was ${record.state}`, async () => {
       const row = (await this.yard.engine.call('branches.list', {})).find((each) => each.name === name);
       return row?.state === 'live' && (await this.runs(record._id));
     });
