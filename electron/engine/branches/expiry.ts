@@ -6,6 +6,7 @@ import { Selection } from '../changes/selection.ts';
 import type { BranchRecord, LogRecord } from '../home/records.ts';
 import { endSandbox, inTrash, inTurn, purge, takeFromTrash } from './discard.ts';
 import type { LocalBranch } from './local-branch.ts';
+import { changeAndLog } from './logged-change.ts';
 import type { Workspace } from './workspace.ts';
 
 const graceMs = 24 * 60 * 60_000;
@@ -190,9 +191,13 @@ export async function wake(workspace: Workspace, name: string): Promise<BranchRe
 /** Brings an expired sandbox back for an hour. */
 export async function unexpire(workspace: Workspace, { _id, name }: BranchRecord): Promise<LogRecord> {
   await extend(workspace, name, secondLifeMs);
-  const undone = { kind: 'expire', branchId: _id, undoneBy: { $exists: false } } as const;
-  const text = `Brought ${name} back after its time was up`;
-  return workspace.logEntry({ kind: 'restore', branch: name, branchId: _id, text }, undone);
+  const { entry } = await changeAndLog(workspace, _id, {
+    set: {},
+    unset: ['note', 'goneAt'],
+    entry: { kind: 'restore', branch: name, branchId: _id, text: `Brought ${name} back after its time was up` },
+    undone: { kind: 'expire', branchId: _id, undoneBy: { $exists: false } },
+  });
+  return entry;
 }
 
 /** Brings a discarded sandbox back for an hour. @throws ForkyardError `name_taken` */
