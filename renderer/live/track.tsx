@@ -4,6 +4,7 @@ import { clock, span, useNow } from '../shell/time.ts';
 import { useWidth } from '../shell/use-width.ts';
 import { longestMs, stepMs } from './activity.ts';
 import type { Bar } from './activity.ts';
+import { newRows } from './feed.ts';
 import type { Feed } from './feed.ts';
 
 const barPx = 4;
@@ -37,7 +38,7 @@ export function ActivityTrack({ feed }: { readonly feed: Feed }) {
     if (canvas.current !== null && width > 0) draw(canvas.current, bars, held);
   }, [bars, held, width]);
   const shown = countOf(bars);
-  const waiting = countOf(bars.slice(held));
+  const waiting = heldMs === undefined ? 0 : newRows(feed);
   const share = (at: number): string => `${String(Math.min(1, Math.max(0, (at - from) / lengthMs)) * 100)}%`;
   const unread = !activity.reachesStart && activity.fromMs !== undefined && activity.fromMs > from;
   return (
