@@ -7,10 +7,10 @@ import { call, isConnectionLoss } from '../store/engine.ts';
 import { count } from '../shell/numbers.ts';
 import { Activity } from './activity.ts';
 
-/** The newest rows kept in memory; older ones are paged in when scrolled to. */
-const keptRows = 5_000;
+/** The newest rows kept in memory; older ones are paged in when scrolled to. 5,000 took 130 MB at 2,000 writes a second. */
+const keptRows = 2_000;
 /** Rows at most while older ones are being read; beyond them the newest go, and come back with "Jump to newest". */
-const mostRows = 10_000;
+const mostRows = 5_000;
 /** Images kept in memory, characters of base64; rows beyond it are paged in again when needed. */
 const keptImageChars = 64_000_000;
 const pageRows = 500;
