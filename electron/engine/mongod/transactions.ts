@@ -1,4 +1,4 @@
-import type { Document, MongoClient } from 'mongodb';
+import { BSON, type Document, type MongoClient } from 'mongodb';
 import { engineProgram } from './replica.ts';
 
 /** A transaction somebody has open on a server. */
@@ -11,7 +11,10 @@ export interface OpenTransaction {
   readonly own: boolean;
 }
 
-/** All open transactions, idle ones too; the writer lock of a fork waits behind every one of them. */
+/**
+ * All open transactions, idle ones too; the writer lock of a fork waits behind every one of them. The server lists what
+ * runs and what is idle one after the other: one that goes from one to the other is there twice, and told once.
+ */
 export async function openTransactions(client: MongoClient): Promise<OpenTransaction[]> {
   const operations = await client
     .db('admin')
@@ -21,7 +24,11 @@ export async function openTransactions(client: MongoClient): Promise<OpenTransac
       { $project: { lsid: 1, client: 1, appName: 1, clientMetadata: 1, transaction: 1 } },
     ])
     .toArray();
-  return operations.map((operation) => {
+  const known = new Set<string>();
+  return operations.flatMap((operation) => {
+    const session = BSON.EJSON.stringify(operation['lsid']);
+    if (known.has(session)) return [];
+    known.add(session);
     const metadata = operation['clientMetadata'] as
       { application?: { name?: string }; driver?: { name?: string } } | undefined;
     const program = operation['appName'] ?? metadata?.application?.name ?? metadata?.driver?.name;
@@ -47,7 +54,10 @@ export async function noneIsOpen(client: MongoClient): Promise<boolean> {
   return Number((status['transactions'] as Document)['currentOpen']) === 0;
 }
 
-/** Aborts these transactions; their owners get a TransientTransactionError, which drivers retry. */
+/**
+ * Aborts these transactions. Their owners get a TransientTransactionError, which drivers retry, with their next command; a
+ * command that is being carried out at that moment fails as interrupted (11601), which they do not.
+ */
 export async function endTransactions(client: MongoClient, transactions: readonly OpenTransaction[]): Promise<void> {
   if (transactions.length === 0) return;
   await client.db('admin').command({ killAllSessionsByPattern: transactions.map(({ lsid }) => ({ lsid })) });

@@ -176,7 +176,7 @@ function stillOpen(open: readonly OpenTransaction[]): ForkyardError {
     'open_transactions',
     `The fork has to wait for open transactions, and they did not end within 2 s: ${first?.client ?? 'a client'}, open for ${((first?.ageMs ?? 0) / 1000).toFixed(1)} s${others}.`,
     {
-      hint: 'Commit or abort them, or fork with --end-transactions; their owners then get an error that drivers retry.',
+      hint: 'Commit or abort them, or fork with --end-transactions; their owners then get an error, in most cases one that drivers retry.',
       retry: true,
       details: { transactions: open.map(({ client: name, ageMs }) => ({ client: name, ageMs })) },
     },
