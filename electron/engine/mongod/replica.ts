@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import { MongoClient, MongoNetworkError, type Document, type Timestamp } from 'mongodb';
 import { ForkyardError } from '../../../shared/errors.ts';
 import { replicaSetName, type Server } from './server.ts';
@@ -70,7 +71,7 @@ export async function reconfigure(server: Server, credentials: EngineCredentials
         // A change of state closes connections; the next turn opens new ones.
         if (!(error instanceof MongoNetworkError)) problem = error;
       }
-      await new Promise((resolve) => setTimeout(resolve, 5));
+      await setTimeout(5);
     }
     return false;
   };
@@ -78,8 +79,13 @@ export async function reconfigure(server: Server, credentials: EngineCredentials
     ended = true;
     return false;
   });
-  if (await Promise.race([becomePrimary(), exited])) return client;
-  await client.close();
+  // A command that is never answered is not waited for longer either.
+  const late = new AbortController();
+  const overdue = setTimeout(primaryDeadlineMs, false, { signal: late.signal, ref: false }).catch(() => false);
+  const isPrimary = await Promise.race([becomePrimary(), exited, overdue]);
+  late.abort();
+  if (isPrimary) return client;
+  void client.close().catch(() => undefined);
   if (ended) throw serverEnded(server);
   throw new ForkyardError('mongod_failed', 'The database server started but did not become writable.', {
     hint: `The whole log is in ${server.folder.log}.`,
@@ -118,7 +124,7 @@ async function isOwnPrimary(client: MongoClient, port: number): Promise<boolean>
 
 async function waitForPrimary(client: MongoClient): Promise<void> {
   while ((await client.db('admin').command({ hello: 1 }))['isWritablePrimary'] !== true) {
-    await new Promise((resolve) => setTimeout(resolve, 5));
+    await setTimeout(5);
   }
 }
 
