@@ -1,6 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { chmod, mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import type { Stats } from 'node:fs';
+import { chmod, mkdir, readFile, rename, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ForkyardError } from '../../../shared/errors.ts';
 import { isAlive, startTimeOf, waitForExit, type ProcessIdentity } from './identity.ts';
@@ -99,7 +100,8 @@ interface Exit {
 
 async function launch(options: StartOptions, port: number): Promise<Server | Exit> {
   options.signal?.throwIfAborted();
-  const spawnedAt = Date.now();
+  // By the file, not by times: where the clock is set back in between, a server that runs would be waited for.
+  const before = await fileOf(options.folder.log);
   const child = spawn(options.binary, serverArguments(options, port), {
     stdio: 'ignore',
     // Ctrl-C in a terminal goes to the whole group: the engine stops its servers itself, in order.
@@ -115,7 +117,7 @@ async function launch(options: StartOptions, port: number): Promise<Server | Exi
   for (;;) {
     if (exit) return exit;
     // What accepts may be another program that took the port in between: then ours is about to exit with 48.
-    if ((await accepts(port)) && (await saysItListens(options.folder.log, port, spawnedAt))) break;
+    if ((await accepts(port)) && (await saysItListens(options.folder.log, port, before))) break;
     if (options.signal?.aborted || performance.now() > deadline) {
       child.kill('SIGKILL');
       await childExit(child);
@@ -202,14 +204,22 @@ function exitHint(exit: Exit, { binary, folder }: StartOptions): string {
 
 const waitingForConnections = 23016;
 
-/** Whether a server has told its log, since `spawnedAt`, that it listens on the port. */
-async function saysItListens(log: string, port: number, spawnedAt: number): Promise<boolean> {
-  const text = await readFile(log, 'utf8').catch(() => '');
+/** Whether a server has told its log that it listens on the port; what the file held `before` it was started does not count. */
+async function saysItListens(log: string, port: number, before: Stats | undefined): Promise<boolean> {
+  // In this order: a server puts an older log aside and begins a new file, at any moment.
+  const now = await fileOf(log);
+  const bytes = now && (await readFile(log).catch(() => undefined));
+  if (!now || !bytes) return false;
+  const text = Buffer.from(bytes.subarray(now.ino === before?.ino ? before.size : 0)).toString('utf8');
   return text.split('\n').some((line) => {
     if (!line.includes(`"id":${waitingForConnections},`) || !line.endsWith('}')) return false;
-    const { t, attr } = JSON.parse(line) as { t: { $date: string }; attr: { port: number } };
-    return attr.port === port && Date.parse(t.$date) >= spawnedAt;
+    const { attr } = JSON.parse(line) as { attr: { port: number } };
+    return attr.port === port;
   });
+}
+
+function fileOf(path: string): Promise<Stats | undefined> {
+  return stat(path).catch(() => undefined);
 }
 
 /** The last messages of a server's log, oldest first, errors before the rest. */
