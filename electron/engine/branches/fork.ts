@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { setTimeout } from 'node:timers/promises';
 import { MongoServerError, type MongoClient } from 'mongodb';
 import type { AccessLevel } from '../../../shared/api.ts';
 import { branchName } from '../../../shared/branch-name.ts';
@@ -23,8 +22,6 @@ import { startBranchServer, type LocalBranch } from './local-branch.ts';
 import { mainName } from './main-branch.ts';
 import { unmake, whileItRuns, type Making } from './making.ts';
 import type { Workspace } from './workspace.ts';
-
-const readyDeadlineMs = 60_000;
 
 export interface ForkRequest {
   readonly name: string;
@@ -84,7 +81,7 @@ async function make(workspace: Workspace, request: ForkRequest, signal: AbortSig
     const pinned = parentRecord.pin && parentRecord.forkPoint;
     const opening = openClone(workspace, { request, record, server, client, cloned, prepared, pinned });
     making.work.push(opening.catch(() => undefined));
-    const { branch, account, readyAt } = await inTime(whileItRuns(server, signal, opening), record.name);
+    const { branch, account, readyAt } = await whileItRuns(server, signal, opening);
     await workspace.logEntry({
       kind: 'fork',
       branch: record.name,
@@ -107,23 +104,6 @@ async function make(workspace: Workspace, request: ForkRequest, signal: AbortSig
   } catch (error) {
     await unmake(workspace, record._id, making);
     throw error;
-  }
-}
-
-/** A fork is there within a second; what takes so much longer will not come, and is taken away again. */
-async function inTime<T>(work: Promise<T>, name: string): Promise<T> {
-  const done = new AbortController();
-  const overdue = setTimeout(readyDeadlineMs, undefined, { signal: done.signal, ref: false }).then(() => {
-    throw new ForkyardError('mongod_failed', `The server of ${name} runs, but did not get ready within a minute.`, {
-      hint: 'Nothing of it was kept. Try again.',
-      retry: true,
-    });
-  });
-  overdue.catch(() => undefined);
-  try {
-    return await Promise.race([work, overdue]);
-  } finally {
-    done.abort();
   }
 }
 

@@ -1,5 +1,7 @@
 import { rm } from 'node:fs/promises';
+import { setTimeout } from 'node:timers/promises';
 import { MongoError, type MongoClient } from 'mongodb';
+import { ForkyardError } from '../../../shared/errors.ts';
 import { History } from '../home/history.ts';
 import { waitForExit } from '../mongod/identity.ts';
 import { serverEnded } from '../mongod/replica.ts';
@@ -16,8 +18,10 @@ export interface Making {
 }
 
 const exitMs = 200;
+/** A clone is ready within a second of its server's start; what takes so much longer will not come. */
+const readyMs = 60_000;
 
-/** Resolves as `work` does; rejects at once when the server ends or the workspace is closed. */
+/** Resolves as `work` does; rejects at once when the server ends or the workspace is closed, and after a minute. */
 export async function whileItRuns<T>(server: Server, signal: AbortSignal, work: Promise<T>): Promise<T> {
   let onAbort = (): void => undefined;
   const aborted = new Promise<never>((_resolve, reject) => {
@@ -26,15 +30,28 @@ export async function whileItRuns<T>(server: Server, signal: AbortSignal, work: 
     if (signal.aborted) onAbort();
   });
   const ended = server.exited.then(() => Promise.reject(serverEnded(server)));
+  const over = new AbortController();
+  const late = setTimeout(readyMs, undefined, { signal: over.signal, ref: false }).then(() =>
+    Promise.reject(notReady()),
+  );
+  late.catch(() => undefined);
   try {
-    return await Promise.race([work, ended, aborted]);
+    return await Promise.race([work, ended, aborted, late]);
   } catch (error) {
     // Its connections close just before it is gone.
     if (error instanceof MongoError && (await waitForExit(server.identity, exitMs))) throw serverEnded(server);
     throw error;
   } finally {
     signal.removeEventListener('abort', onAbort);
+    over.abort();
   }
+}
+
+function notReady(): ForkyardError {
+  return new ForkyardError('mongod_failed', 'The database server runs, but did not get ready within a minute.', {
+    hint: 'What was made of it is taken away. Try again.',
+    retry: true,
+  });
 }
 
 /** Takes away what there is of a branch in the making: process, files, history and row. */

@@ -59,34 +59,29 @@ export async function initiate(server: Server, credentials: EngineCredentials): 
  */
 export async function reconfigure(server: Server, credentials: EngineCredentials): Promise<MongoClient> {
   const client = connectTo(server.port, credentials);
-  const deadline = performance.now() + primaryDeadlineMs;
+  const over = new AbortController();
   let problem: unknown;
-  let ended = false;
   const becomePrimary = async () => {
-    while (!ended && performance.now() < deadline) {
+    while (!over.signal.aborted) {
       try {
         await client.connect();
-        if (await isOwnPrimary(client, server.port)) return true;
+        if (await isOwnPrimary(client, server.port)) return 'primary';
       } catch (error) {
         // A change of state closes connections; the next turn opens new ones.
         if (!(error instanceof MongoNetworkError)) problem = error;
       }
       await setTimeout(5);
     }
-    return false;
+    return 'late';
   };
-  const exited = server.exited.then(() => {
-    ended = true;
-    return false;
-  });
+  const ended = server.exited.then(() => 'ended');
   // A command that is never answered is not waited for longer either.
-  const late = new AbortController();
-  const overdue = setTimeout(primaryDeadlineMs, false, { signal: late.signal, ref: false }).catch(() => false);
-  const isPrimary = await Promise.race([becomePrimary(), exited, overdue]);
-  late.abort();
-  if (isPrimary) return client;
+  const late = setTimeout(primaryDeadlineMs, 'late', { signal: over.signal, ref: false }).catch(() => 'late');
+  const outcome = await Promise.race([becomePrimary(), ended, late]);
+  over.abort();
+  if (outcome === 'primary') return client;
   void client.close().catch(() => undefined);
-  if (ended) throw serverEnded(server);
+  if (outcome === 'ended') throw serverEnded(server);
   throw new ForkyardError('mongod_failed', 'The database server started but did not become writable.', {
     hint: `The whole log is in ${server.folder.log}.`,
     retry: true,
