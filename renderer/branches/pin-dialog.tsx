@@ -1,7 +1,8 @@
 import { useRef, useState } from 'react';
 import { useAttempt } from '../shell/attempt.ts';
 import { Button } from '../shell/controls.tsx';
-import { Dialog, ErrorNote } from '../shell/dialog.tsx';
+import { Dialog } from '../shell/dialog.tsx';
+import { NameForm } from '../shell/name-form.tsx';
 import { bytes } from '../shell/numbers.ts';
 import { branchById, closeDialog, openDialog, pinKey, showToast, useApp } from '../store/app.ts';
 import { call } from '../store/engine.ts';
@@ -52,32 +53,7 @@ export function PinDialog({ id }: { readonly id: string }) {
         </>
       }
     >
-      <div
-        className="form"
-        onKeyDown={(event) => {
-          if (event.key !== 'Enter') return;
-          event.preventDefault();
-          submit();
-        }}
-      >
-        <label htmlFor="pin-name">Name</label>
-        <div className="field field-ink">
-          <input
-            id="pin-name"
-            ref={nameField}
-            value={name}
-            spellCheck={false}
-            autoComplete="off"
-            aria-invalid={error !== undefined}
-            onChange={(event) => setName(event.target.value)}
-          />
-        </div>
-        {error === undefined ? null : (
-          <div className="form-wide">
-            <ErrorNote error={error} />
-          </div>
-        )}
-      </div>
+      <NameForm id="pin-name" field={nameField} name={name} error={error} onName={setName} onSubmit={submit} />
     </Dialog>
   );
 }

@@ -3,7 +3,8 @@ import type { AccessLevel } from '../../shared/api.ts';
 import { useAttempt } from '../shell/attempt.ts';
 import { copyText } from '../shell/clipboard.ts';
 import { Button } from '../shell/controls.tsx';
-import { Dialog, ErrorNote } from '../shell/dialog.tsx';
+import { Dialog } from '../shell/dialog.tsx';
+import { NameForm } from '../shell/name-form.tsx';
 import { branchById, closeDialog, showToast, useApp } from '../store/app.ts';
 import { call } from '../store/engine.ts';
 import { AccessChoice } from './access-choice.tsx';
@@ -50,34 +51,17 @@ export function ActorDialog({ id }: { readonly id: string }) {
         </>
       }
     >
-      <div
-        className="form"
-        onKeyDown={(event) => {
-          if (event.key !== 'Enter') return;
-          event.preventDefault();
-          submit();
-        }}
+      <NameForm
+        id="actor-name"
+        field={nameField}
+        name={name}
+        placeholder="cursor"
+        error={error}
+        onName={setName}
+        onSubmit={submit}
       >
-        <label htmlFor="actor-name">Name</label>
-        <div className="field field-ink">
-          <input
-            id="actor-name"
-            ref={nameField}
-            value={name}
-            placeholder="cursor"
-            spellCheck={false}
-            autoComplete="off"
-            aria-invalid={error !== undefined}
-            onChange={(event) => setName(event.target.value)}
-          />
-        </div>
         <AccessChoice value={access} onChange={setAccess} />
-        {error === undefined ? null : (
-          <div className="form-wide">
-            <ErrorNote error={error} />
-          </div>
-        )}
-      </div>
+      </NameForm>
     </Dialog>
   );
 }
