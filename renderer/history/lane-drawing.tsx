@@ -8,6 +8,14 @@ const rowPx = 18;
 /** How long a siding takes to leave or to join its rail. */
 const bendPx = 22;
 
+interface LanesProps {
+  readonly lanes: readonly Lane[];
+  readonly track: Track;
+  readonly width: number;
+  /** Where the rail is that they leave, from the top. */
+  readonly railY: number;
+}
+
 /** How much room lanes take below the rail. */
 export function lanesHeight(lanes: readonly Lane[]): number {
   const rows = Math.min(mostRows, Math.max(0, ...lanes.map(({ row }) => row + 1)));
@@ -20,17 +28,7 @@ export function laneSpacePx(name: string): number {
 }
 
 /** Sandboxes beside the rail they left: joined again where something of theirs was adopted, a buffer stop where they ended. */
-export function Lanes({
-  lanes,
-  track,
-  width,
-  railY,
-}: {
-  readonly lanes: readonly Lane[];
-  readonly track: Track;
-  readonly width: number;
-  readonly railY: number;
-}) {
+export function Lanes({ lanes, track, width, railY }: LanesProps) {
   return (
     <g aria-hidden="true" className="lanes">
       {lanes.map((lane) => (
@@ -60,17 +58,7 @@ function bend(x: number, y: number, toX: number, toY: number): string {
 }
 
 /** The names of the sandboxes on their lanes, where there is room; above everything that fades. */
-export function LaneNames({
-  lanes,
-  track,
-  width,
-  railY,
-}: {
-  readonly lanes: readonly Lane[];
-  readonly track: Track;
-  readonly width: number;
-  readonly railY: number;
-}) {
+export function LaneNames({ lanes, track, width, railY }: LanesProps) {
   return (
     <g aria-hidden="true">
       {lanes.map((lane) => {
