@@ -76,12 +76,14 @@ it('PR-04: a server killed while 300 MB are written starts again by itself, and 
   const seen = await heavy.countDocuments({ seen: true } as object);
   // Capture begins to catch up when the server answers, and images that a crash took are put together and verified: until
   // then a diff says that it is not complete.
-  await vi.waitFor(
-    async () =>
-      expect(await yard.call('diff.get', { branch: 'heavy', summary: true })).toMatchObject({ complete: true }),
+  const diff = await vi.waitFor(
+    async () => {
+      const found = await yard.call('diff.get', { branch: 'heavy', summary: true });
+      expect(found).toMatchObject({ complete: true });
+      return found;
+    },
     { ...patience, timeout: 60_000 },
   );
-  const diff = await yard.call('diff.get', { branch: 'heavy', summary: true });
   expect(diff).toMatchObject({ complete: true, summary: [{ ns: 'shop.heavy', added: 3_000 }] });
   let updates = 0;
   for (let after = 0; ;) {
