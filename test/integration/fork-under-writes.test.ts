@@ -1,5 +1,8 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { Int32, type Document, type MongoClient } from 'mongodb';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { ForkGate } from '../../electron/engine/branches/fork-gate.ts';
 import { field } from '../../shared/bson/walk.ts';
 import { keyText } from '../../shared/bson/key.ts';
 import { documentBytes, fromBase64, toBase64 } from '../../shared/bson/value.ts';
@@ -7,6 +10,7 @@ import { rawFindAll } from '../../electron/engine/mongod/raw.ts';
 import { ejson } from '../harness/bson.ts';
 import { TestYard } from '../harness/in-process.ts';
 import { allChanges } from '../harness/round.ts';
+import { until } from '../harness/until.ts';
 
 const accounts = 50;
 const total = 2 * accounts * 100;
@@ -124,18 +128,27 @@ it('MG-20: 20 forks under a loop of transfers each hold the right total, and the
 const zero = keyText(new Uint8Array([0x10, 0, 0, 0, 0]));
 const isZero = (each: string) => each.endsWith(`/${zero}`);
 
-it('MG-20: several forks at once under the same loop share one moment and hold the same bytes', async () => {
+it('MG-20: several forks at once under the same loop share one lock and one moment, and hold the same bytes', async () => {
   const main = await yard.client('main');
   const loop = transferLoop(main);
-  const names = ['at-once-1', 'at-once-2', 'at-once-3'];
+  const names = ['at-once-1', 'at-once-2', 'at-once-3', 'at-once-4'];
+  const asked = vi.spyOn(ForkGate.prototype, 'clone');
+  // An open transaction keeps the lock waiting until all have asked for it.
+  const session = main.startSession();
   try {
-    const answers = await Promise.all(names.map((name) => yard.fork(name, { ttlMs: null })));
-    const held = await Promise.all(names.map(async (name) => holdings(await yard.client(name))));
-    expect(held[1]).toEqual(held[0]);
-    expect(held[2]).toEqual(held[0]);
+    const before = await locks();
+    session.startTransaction();
+    await main.db('bank').collection('savings').findOne({}, { session });
+    const answered = Promise.all(names.map((name) => yard.fork(name, { ttlMs: null })));
+    await until('all that ask', () => asked.mock.calls.length === names.length).finally(() => session.endSession());
+    const answers = await answered;
+    expect((await locks()) - before).toBe(1);
     expect(new Set(answers.map(({ branch }) => JSON.stringify(branch.forkPoint?.clusterTime))).size).toBe(1);
+    const [first, ...others] = await Promise.all(names.map(async (name) => holdings(await yard.client(name))));
+    for (const held of others) expect(held).toEqual(first);
     for (const name of names) expect(await sumOf(await yard.client(name))).toBe(total);
   } finally {
+    asked.mockRestore();
     await loop.stop();
   }
   for (const name of names) {
@@ -143,6 +156,10 @@ it('MG-20: several forks at once under the same loop share one moment and hold t
     await yard.call('branches.discard', { branch: name, now: true });
   }
 });
+
+/** How often main was locked so far. */
+const locks = async () =>
+  (await readFile(join(yard.data, 'branches', 'main', 'mongod.log'), 'utf8')).split('"attr":{"lock":true}').length;
 
 it('MG-20: transactions that follow each other without a moment in between do not keep a fork from being made', async () => {
   const main = await yard.client('main');

@@ -148,19 +148,9 @@ describe('with a transaction open on main', () => {
 });
 
 describe('a fork', () => {
-  it('shares its lock with others that are asked for at once', async () => {
-    const before = await lockCount();
-    // A program's transaction keeps the lock waiting until all four have asked.
-    const session = main.startSession();
-    session.startTransaction();
-    await main.db('shop').collection('items').findOne({}, { session });
-    const asked = Promise.all(['one', 'two', 'three', 'four'].map((name) => fork(name)));
-    const waiting = async () => (await watch.branches()).filter(({ state }) => state === 'starting').length;
-    await until('four that wait', async () => (await waiting()) === 4).finally(() => session.endSession());
-    const forks = await asked;
-    expect((await lockCount()) - before).toBe(1);
-    const times = new Set(forks.map(({ branch }) => JSON.stringify(branch.forkPoint?.clusterTime)));
-    expect(times.size).toBe(1);
+  it('leaves main alone together with others that are asked for at once', async () => {
+    const forks = await Promise.all(['one', 'two', 'three', 'four'].map((name) => fork(name)));
+    expect(forks.map(({ branch }) => branch.state)).toEqual(['live', 'live', 'live', 'live']);
     expect(await watch.harm()).toEqual([]);
   });
 
