@@ -90,6 +90,7 @@ describe.each(['steps', 'pieces'] as const)('a plan of many %s that is applied, 
               turns += 1;
               failed.push(`${skip + 1}: ${String(error)}`);
               console.log(`DOES NOT HOLD: ${who}, ${planFamilies[family]!.name}, ${failed.at(-1)!}`);
+              console.log(await yard.engineLog());
               // What it left is of no use any more.
               await yard.close().catch((problem: unknown) => console.log(String(problem)));
               await begin();

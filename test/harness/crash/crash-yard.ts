@@ -1,3 +1,5 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { MongoClient } from 'mongodb';
 import { EngineProcess } from '../engine-process.ts';
 import { until } from '../until.ts';
@@ -13,6 +15,7 @@ const heldBehindEngineMs = 2_000;
 /** Another server dies meanwhile and is on its way back. */
 const heldBesideMs = 700;
 const heldForGoodMs = 60_000;
+const loggedLines = 30;
 
 export interface Crash<T> {
   /** False where the work ended without coming by the stop. */
@@ -83,6 +86,12 @@ export class CrashYard {
           ),
       );
     }
+  }
+
+  /** The last lines of the engine's log: what it did about what does not hold. */
+  async engineLog(): Promise<string> {
+    const text = await readFile(join(this.engine.data, 'engine.log'), 'utf8').catch(() => '');
+    return text.trimEnd().split('\n').slice(-loggedLines).join('\n');
   }
 
   private async kill(victim: Victim): Promise<void> {
