@@ -23,11 +23,28 @@ const poolClosed = 'MongoPoolClosedError';
 /** InterruptedAtShutdown, ShutdownInProgress, InterruptedDueToReplStateChange, NotWritablePrimary, PrimarySteppedDown. */
 const goingDown = new Set([11600, 91, 11602, 10107, 189]);
 
+/**
+ * What Node says of a socket whose other end went away. The driver passes it on as it is where a command was still to be
+ * written then (seen with 7.8).
+ */
+const brokenSocket = new Set([
+  'EPIPE',
+  'ECONNRESET',
+  'ECONNREFUSED',
+  'ECONNABORTED',
+  'ETIMEDOUT',
+  'ERR_SOCKET_CLOSED',
+  'ERR_STREAM_DESTROYED',
+  'ERR_STREAM_PREMATURE_CLOSE',
+  'ERR_STREAM_WRITE_AFTER_END',
+]);
+
 /** Whether a server ended or went away, so that nobody knows what became of what it was asked. */
 export function isUnreachable(error: unknown): boolean {
   if (error instanceof MongoNetworkError || error instanceof MongoServerSelectionError) return true;
   if (closed.some((kind) => error instanceof kind)) return true;
   if (error instanceof MongoServerError && goingDown.has(Number(error.code))) return true;
+  if (error instanceof Error && brokenSocket.has(String((error as NodeJS.ErrnoException).code))) return true;
   return (
     error instanceof MongoError && (error.name === poolClosed || error.hasErrorLabel('UnknownTransactionCommitResult'))
   );
