@@ -78,7 +78,9 @@ it('a view or index that main defines otherwise since the plan is left alone, an
   const { entry } = await yard.call('plan.apply', { plan: second });
   await main.collection('c').dropIndex('j');
   await main.collection('c').createIndex({ z: 1 }, { name: 'j' });
-  expect(await yard.refusal('log.undo', { entry: entry! })).toMatchObject({ code: 'plan_stale' });
+  const inTheWay = await yard.refusal('log.undo', { entry: entry! });
+  expect(inTheWay.code).toBe('undo_refused');
+  expect(inTheWay.message).toContain(`The index j of moved.c is no longer in main as ${entry} left it.`);
   expect((await main.collection('c').indexes()).find(({ name }) => name === 'j')?.key).toEqual({ z: 1 });
 });
 
@@ -111,7 +113,8 @@ it('an undo that main stands in the way of takes nothing back: the collection it
   await main.collection('made').insertOne(one('main’s own'));
   const before = await contents(await yard.client('main'), 'kept.made');
   const refused = await yard.refusal('log.undo', { entry: entry! });
-  expect(refused).toMatchObject({ code: 'plan_stale', details: { moved: [{ ns: 'kept.made' }] } });
+  expect(refused).toMatchObject({ code: 'undo_refused', details: { conflicts: [{ ns: 'kept.made' }] } });
+  expect(refused.message).toContain(`holds more than what ${entry} put there: "main’s own" of kept.made.`);
   expect(await contents(await yard.client('main'), 'kept.made')).toEqual(before);
   await main.collection('made').deleteOne(one('main’s own'));
   expect((await yard.call('log.undo', { entry: entry! })).applied).toBe(3);

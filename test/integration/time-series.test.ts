@@ -122,7 +122,7 @@ it('a series that the branch made comes with its measurements, and goes with the
   const second = await yard.call('plan.adopt', { branch: 'made', only: [{ ns: 'made.n' }] });
   await main.collection('n').insertOne(measurements('own', 1)[0]!);
   const refusal = await yard.refusal('log.undo', { entry: second.entry! });
-  expect(refusal.code).toBe('plan_stale');
+  expect(refusal.code).toBe('undo_refused');
   expect(await held(main, 'n')).toHaveLength(9);
 });
 

@@ -10,6 +10,7 @@ import { outsideTransactions, PlanItems } from './plan-items.ts';
 import { explainChangedAgain } from './schema-conflict.ts';
 import { ChosenSchema } from './schema-plan.ts';
 import { countItems } from './schema-steps.ts';
+import { checkSteps } from './step-checks.ts';
 import { StepPlan } from './step-plan.ts';
 
 /** What a plan that goes back inside one branch is made of. */
@@ -44,12 +45,16 @@ async function build(home: Home, store: PlanStore, id: string, way: WayBack): Pr
   const documents = new BackDocuments(way, schema);
   for await (const page of way.documents) await items.add(documents.items(page));
   const trial = { home, store, planId: id, comparison, ranges: items.ranges };
-  const found = await checkItems(trial, schema.steps, { pastValidators: true });
+  // An index that what stays would stand in the way of does not come back.
+  const { refused, checks } = await checkSteps(trial, schema);
+  const possible = chosen.without(refused.map(({ target }) => target));
+  const steps = refused.length === 0 ? schema : new StepPlan(comparison, possible, id, new Set());
+  const found = await checkItems(trial, steps, { pastValidators: true });
   // What would share a unique key with what stays.
   await items.leaveOut(found.refused);
   const left = [
     ...way.leftOut().map(({ name, detail }) => ({ name, ok: false, detail })),
-    ...schema.left,
+    ...steps.left,
     ...documents.leftOut(),
   ];
   const conflicts = way.conflicts();
@@ -64,13 +69,21 @@ async function build(home: Home, store: PlanStore, id: string, way: WayBack): Pr
     parentId: side.record._id,
     parentName: side.record.name,
     createdAt: new Date(),
-    items: items.writes + countItems(schema.steps),
-    conflicts: conflicts.count + chosen.undecided.length + found.refused.size,
-    undecided: [...open, ...found.refused.values()].slice(0, namedConflicts),
+    items: items.writes + countItems(steps.steps),
+    conflicts: conflicts.count + chosen.undecided.length + refused.length + found.refused.size,
+    undecided: [...open, ...refused.map(({ undecided }) => undecided), ...found.refused.values()].slice(
+      0,
+      namedConflicts,
+    ),
     bytes: items.bytes,
-    schema: schema.steps,
-    documentsAt: schema.documentsAt,
-    checks: [...left, ...open.map(({ text }) => ({ name: 'conflict', ok: false, detail: text })), ...found.checks],
+    schema: steps.steps,
+    documentsAt: steps.documentsAt,
+    checks: [
+      ...left,
+      ...open.map(({ text }) => ({ name: 'conflict', ok: false, detail: text })),
+      ...checks,
+      ...found.checks,
+    ],
     state: 'ready',
     ...(left.length === 0 ? {} : { leftOut: left.map(({ detail }) => detail) }),
   };

@@ -25,6 +25,12 @@ export interface Findings {
 /** So many clashes are looked for; beyond them the parent's own server has the last word when the plan is applied. */
 const most = 1_000;
 
+/** A plan's schema steps; so many of them come before its documents. */
+export interface StepOrder {
+  readonly steps: readonly SchemaStep[];
+  readonly documentsAt: number;
+}
+
 /** What a dry run needs to know of a plan that is being made. */
 export interface Trial {
   readonly home: Home;
@@ -41,19 +47,19 @@ export interface Trial {
  */
 export async function checkItems(
   trial: Trial,
-  steps: readonly SchemaStep[],
+  order: StepOrder,
   { pastValidators = false }: { readonly pastValidators?: boolean } = {},
 ): Promise<Findings> {
   const refused = new Map<number, Undecided>();
   const checks: Check[] = [];
   const unvalidated: { ns: string; validation: string }[] = [];
   for (const ns of trial.ranges.keys()) {
-    const collection = collectionAfter(trial.comparison, ns, steps);
+    const collection = collectionAfter(trial.comparison, ns, order);
     if (!collection) continue;
     const { indexes, validation } = collection;
     const clashes: Clash[] = [];
     if (validation && !pastValidators) {
-      const { clashing, accepted } = await validatorClashes(trial, steps, ns, validation);
+      const { clashing, accepted } = await validatorClashes(trial, order.steps, ns, validation);
       clashes.push(...clashing);
       if (accepted) unvalidated.push({ ns, validation: toBase64(documentValue(validation)) });
     }
@@ -109,20 +115,25 @@ interface After {
   readonly validation: Uint8Array | undefined;
 }
 
-/** A collection's unique indexes and validator as the parent will have them; undefined where it has neither. */
+/**
+ * Unique indexes and the validator that a collection will have in the parent; undefined where it has neither.
+ * @param ns what it is called when the documents are written
+ */
 function collectionAfter(
   { parentCatalog, branchCatalog }: Comparison,
   ns: string,
-  steps: readonly SchemaStep[],
+  { steps, documentsAt }: StepOrder,
 ): After | undefined {
-  const before = nameBefore(steps, ns);
+  const before = nameBefore(steps.slice(0, documentsAt), ns);
   const there: CollectionSchema | undefined = before === undefined ? undefined : parentCatalog.byNamespace.get(before);
   const collection = there ?? branchCatalog.byNamespace.get(ns);
   if (collection?.kind !== 'collection') return undefined;
   const specs = new Map(collection.indexes);
   let { validation } = collection;
+  let name = before ?? ns;
   for (const step of steps) {
-    if (step.ns !== ns) continue;
+    if (step.ns !== name) continue;
+    if (step.type === 'rename') name = step.to ?? name;
     const after = step.after === undefined ? undefined : documentBytes(fromBase64(step.after));
     if (step.type === 'validator') validation = after;
     else if (step.type === 'index' && step.name !== undefined) {

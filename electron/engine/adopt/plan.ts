@@ -68,13 +68,13 @@ async function finish(
   // Once more, now that it is known which collections the documents need.
   const planned = (chosen: ChosenSchema) => new StepPlan(comparison, chosen, planId, builder.missingCollections);
   let [chosen, schema] = [wanted, planned(wanted)];
-  const found = await checkSteps(trial, schema.steps, builder.selection);
+  const found = await checkSteps(trial, schema, builder.selection);
   if (found.refused.length > 0) {
     const except = [...(input.except ?? []), ...found.refused.map(({ target }) => target)];
     chosen = wanted.by(new Selection({ ...input, except }, branch.record.name, parent.record.name));
     schema = planned(chosen);
   }
-  const documents = await checkItems(trial, schema.steps);
+  const documents = await checkItems(trial, schema);
   await items.leaveOut(documents.refused);
   const steps = await withContents(home, comparison, planId, schema.steps);
   const parts = chosen.agreed(schema.carried);

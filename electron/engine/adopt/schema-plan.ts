@@ -1,3 +1,4 @@
+import type { Target } from '../../../shared/api.ts';
 import { toBase64 } from '../../../shared/bson/value.ts';
 import { withParentEdits } from '../changes/parent-edits.ts';
 import { compareSchema, type SchemaDelta } from '../changes/schema.ts';
@@ -46,6 +47,20 @@ export class ChosenSchema {
   static ofWayBack({ base, parent, parentCatalog, branchCatalog }: Comparison): ChosenSchema {
     const deltas = compareSchema(base, parentCatalog, branchCatalog, { byIdentity: true });
     return new ChosenSchema(deltas, parent.capture.seq, ({ conflict }) => (conflict ? 'undecided' : 'branch'));
+  }
+
+  /** Without items that documents stand in the way of: they stay as they are. */
+  without(refused: readonly Target[]): ChosenSchema {
+    const isRefused = ({ type, name, ns, parentNs }: SchemaDelta) =>
+      refused.some((target) => {
+        const { schema } = target;
+        return (target.ns === ns || target.ns === parentNs) && schema?.type === type && schema.name === name;
+      });
+    const taken = new Set(this.taken);
+    return new ChosenSchema(this.all, this.parentSeq, (delta) => {
+      if (!taken.has(delta)) return this.undecided.includes(delta) ? 'undecided' : 'left out';
+      return isRefused(delta) ? 'left out' : 'branch';
+    });
   }
 
   /** One sentence for each conflict that nobody decided. */

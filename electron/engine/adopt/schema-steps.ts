@@ -258,6 +258,11 @@ export function namespacesOf({ _id, schema }: Pick<PlanRecord, '_id' | 'schema'>
   );
 }
 
+/** What a collection is called after these steps. */
+export function nameAfter(steps: readonly SchemaStep[], ns: string): string {
+  return steps.reduce((name, step) => (step.type === 'rename' && step.ns === name ? (step.to ?? name) : name), ns);
+}
+
 /** What a collection is called before these steps; undefined where they make it. */
 export function nameBefore(steps: readonly SchemaStep[], ns: string): string | undefined {
   let name = ns;

@@ -5,9 +5,9 @@ import { shellText } from '../../../shared/bson/ejson.ts';
 import { documentName, firstOf } from '../../../shared/changes/explain.ts';
 import type { Selection } from '../changes/selection.ts';
 import type { SchemaStep, Undecided } from '../home/plans.ts';
-import { heldByBranch, itemsOf, type Check, type Trial } from './checks.ts';
+import { heldByBranch, itemsOf, type Check, type StepOrder, type Trial } from './checks.ts';
 import { findDuplicates, lookMs } from './new-index.ts';
-import { nameBefore } from './schema-steps.ts';
+import { nameAfter, nameBefore } from './schema-steps.ts';
 import { uniqueIndex } from './unique-keys.ts';
 import { unfitDocuments } from './validators.ts';
 
@@ -23,18 +23,18 @@ export interface StepFindings {
  */
 export async function checkSteps(
   trial: Trial,
-  steps: readonly SchemaStep[],
+  { steps, documentsAt }: StepOrder,
   selection?: Selection,
 ): Promise<StepFindings> {
   const checks: Check[] = [];
   const refused: { target: Target; undecided: Undecided }[] = [];
-  for (const step of steps) {
+  for (const [at, step] of steps.entries()) {
     // What the plan makes holds nothing of the parent's yet.
-    const now = nameBefore(steps, step.ns);
+    const now = nameBefore(steps.slice(0, at), step.ns);
     if (now === undefined || !trial.comparison.parentCatalog.byNamespace.has(now) || step.after === undefined) continue;
     const found =
       step.type === 'index'
-        ? await checkIndex(trial, step, now)
+        ? await checkIndex(trial, step, { now, written: nameAfter(steps.slice(0, documentsAt), now) })
         : selection && (await checkValidator(trial, steps, step, now));
     if (!found) continue;
     const target = {
@@ -60,16 +60,16 @@ interface Finding {
   readonly clash: boolean;
 }
 
-/** @param now what the parent calls the collection before the steps */
+/** @param called the collection's name before the steps, and when documents are written */
 async function checkIndex(
   trial: Trial,
   { ns, name = '', after = '' }: SchemaStep,
-  now: string,
+  { now, written }: { readonly now: string; readonly written: string },
 ): Promise<Finding | undefined> {
   const index = uniqueIndex(now, name, documentBytes(fromBase64(after)));
   if (!index) return undefined;
   const { parent } = trial.comparison;
-  const { pairs, whole } = await findDuplicates(trial.home, parent, index, await keysOf(trial, ns));
+  const { pairs, whole } = await findDuplicates(trial.home, parent, index, await keysOf(trial, written));
   const check = `unique ${name}`;
   if (pairs.length > 0) {
     const named = firstOf(pairs.map(([a, b]) => `${shellText(a, 80)} and ${shellText(b, 80)}`));

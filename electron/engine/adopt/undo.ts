@@ -9,12 +9,13 @@ import type { Home } from '../home/home.ts';
 import { PlanStore, type PlanItemRecord, type PlanRecord, type SchemaStep, type Undecided } from '../home/plans.ts';
 import type { LogRecord } from '../home/records.ts';
 import { basesBack } from './bases.ts';
-import { checkItems, type Trial } from './checks.ts';
+import { checkItems, type StepOrder, type Trial } from './checks.ts';
 import { inverseOf, invertDocuments, type InverseDocument } from './inverse.ts';
 import { PlanItems } from './plan-items.ts';
 import { countItems, nameBefore } from './schema-steps.ts';
 import { checkSteps } from './step-checks.ts';
 import { reverseSteps } from './schema-apply.ts';
+import { keptByOthers, schemaMoved } from './undo-obstacles.ts';
 
 /** Kinds of log entries that an undo takes back. */
 export function isUndoable(entry: LogRecord): boolean {
@@ -52,8 +53,8 @@ export async function undoablePlan(home: Home, entryId: string): Promise<PlanRec
  * Like any plan it is stored, and guarded when it is applied.
  * @param parent the branch that the plan was applied to
  * @param history the adopted branch's, whose bases move back; undefined once that is gone
- * @throws ForkyardError `undo_refused` with `conflicts` where the same fields were changed again since, or a unique index of the
- * parent would not take what was there before
+ * @throws ForkyardError `undo_refused` with `conflicts` where the same fields were changed again since, a unique index of the
+ * parent would not take what was there before, a name is another's by now, or what a step changed was changed again
  */
 export async function createUndoPlan(
   home: Home,
@@ -66,6 +67,9 @@ export async function createUndoPlan(
   const steps = reverseSteps(original.schema);
   const documentsAt = steps.length - (original.documentsAt ?? steps.length);
   const early = steps.slice(0, documentsAt);
+  const comparison = await asItIs(parent);
+  const moved = schemaMoved(parent, entry, steps, comparison.parentCatalog);
+  if (moved.length > 0) throw refusal(entry, moved, schemaHint);
   return store.make(async (id) => {
     const clashing: InverseDocument[] = [];
     const documents = new PlanItems(store, id);
@@ -88,9 +92,11 @@ export async function createUndoPlan(
       await documents.add(back);
     }
     if (clashing.length > 0) throw changedAgain(parent, entry, clashing);
-    const trial = { home, store, planId: id, comparison: await asItIs(parent), ranges: documents.ranges };
-    const inTheWay = await standsInTheWay(trial, steps, early);
-    if (inTheWay.length > 0) throw cannotStandThere(entry, inTheWay);
+    const trial = { home, store, planId: id, comparison, ranges: documents.ranges };
+    const taken = await takenValues(trial, { steps, documentsAt });
+    if (taken.length > 0) throw refusal(entry, taken, valueHint);
+    const kept = await keptByOthers(trial, entry, steps);
+    if (kept.length > 0) throw refusal(entry, kept, 'Move or remove what was written there since.');
     return {
       _id: id,
       kind: 'undo',
@@ -112,6 +118,9 @@ export async function createUndoPlan(
     };
   });
 }
+
+const valueHint = 'Change or remove the documents that have these values by now, or take back what wrote them first.';
+const schemaHint = 'Give what is in the way another name, or take back what changed it first.';
 
 const takenBack = 'Took back: ';
 
@@ -161,25 +170,19 @@ async function asItIs(parent: Side): Promise<Comparison> {
 }
 
 /** What the parent's unique indexes, those that come back with the undo among them, would refuse of what comes back. */
-async function standsInTheWay(
-  trial: Trial,
-  steps: readonly SchemaStep[],
-  early: readonly SchemaStep[],
-): Promise<Undecided[]> {
-  // Documents are written under the names that collections have behind the early steps.
-  const within = steps.some(({ type }) => type === 'rename') ? early : steps;
-  const indexes = await checkSteps(trial, within);
-  const documents = await checkItems(trial, within, { pastValidators: true });
+async function takenValues(trial: Trial, order: StepOrder): Promise<Undecided[]> {
+  const indexes = await checkSteps(trial, order);
+  const documents = await checkItems(trial, order, { pastValidators: true });
   return [...documents.refused.values(), ...indexes.refused.map(({ undecided }) => undecided)];
 }
 
 const named = 3;
 
-function cannotStandThere(entry: string, inTheWay: readonly Undecided[]): ForkyardError {
+function refusal(entry: string, inTheWay: readonly Undecided[], hint: string): ForkyardError {
   const more = inTheWay.length > named ? [`And ${inTheWay.length - named} more.`] : [];
   const sentences = [...inTheWay.slice(0, named).map(({ text }) => text), ...more];
   return new ForkyardError('undo_refused', `${entry} was not taken back. ${sentences.join(' ')}`, {
-    hint: 'Change or remove the documents that have these values by now, or take back what wrote them first.',
+    hint,
     details: { conflicts: inTheWay.map((each) => ({ ...each })) },
   });
 }
