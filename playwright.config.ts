@@ -4,9 +4,11 @@ import { defineConfig } from '@playwright/test';
 export default defineConfig({
   testDir: 'test/e2e',
   outputDir: 'test-results',
-  timeout: 120_000,
-  expect: { timeout: 15_000 },
-  workers: 1,
+  // Limits of what never comes: a busy machine takes many times what a quiet one does.
+  timeout: 360_000,
+  expect: { timeout: 60_000 },
+  // Each test has engine, data and display of its own and mostly waits for them.
+  workers: 2,
   forbidOnly: true,
   reporter: 'list',
   projects: [

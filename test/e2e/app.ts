@@ -50,9 +50,9 @@ export const test = base.extend<{ app: App }>({
         await shell.page.screenshot({ path: info.outputPath('window.png'), timeout: 5_000 }).catch(() => {});
       await shell.close();
       await cli('down');
-      await rm(folder, { recursive: true, force: true });
+      await expect.poll(() => serversUnder(folder), 'servers left running').toEqual([]);
+      await rm(folder, { recursive: true, force: true, maxRetries: 5 });
     }
-    expect(await serversUnder(folder), 'servers left running').toEqual([]);
   },
 });
 

@@ -1,6 +1,7 @@
 import { expect } from '@playwright/test';
 import { test } from './app.ts';
 import { clean } from './axe.ts';
+import { expire } from './engine.ts';
 import { cutPrices, prices } from './script.ts';
 
 test('from the fork shortcut to a connection string that works it is one key', async ({ app }, info) => {
@@ -23,19 +24,20 @@ test('from the fork shortcut to a connection string that works it is one key', a
 });
 
 test('an expired sandbox is brought back under the same URI, a discarded one too', async ({ app }) => {
-  const { page, cli } = app;
+  const { page, cli, data } = app;
   await cli('import', 'sample:three', '--into', 'main');
-  const { uri } = (await cli('fork', 'short', '--ttl', '8s')) as { uri: string };
+  const { uri } = (await cli('fork', 'short')) as { uri: string };
   await cutPrices(uri);
+  await expire(data, 'short');
   const ended = page.getByRole('region', { name: 'Ended, can be brought back' });
-  await expect(ended).toContainText('short', { timeout: 60_000 });
+  await expect(ended).toContainText('short');
   await expect(ended).toContainText('expired');
   await ended.getByRole('button', { name: 'short', exact: true }).click();
   const state = page.getByRole('status', { name: 'State' });
   await expect(state).toContainText(/short has expired\. Nobody reviewed its changes\. It can be brought back until/);
   await clean(page, 'expired');
   await state.getByRole('button', { name: 'Bring back' }).click();
-  await expect(page.getByRole('treeitem', { name: /^short/ })).toBeVisible({ timeout: 60_000 });
+  await expect(page.getByRole('treeitem', { name: /^short/ })).toBeVisible();
   expect(await prices(uri)).toEqual({ p1: 44, p2: 80 });
 
   await cli('sleep', 'short');
@@ -53,7 +55,7 @@ test('an expired sandbox is brought back under the same URI, a discarded one too
   await expect(dialog.getByRole('button', { name: /Cancel/ })).toBeFocused();
   await dialog.getByRole('button', { name: 'Discard', exact: true }).click();
   await page.getByRole('status').getByRole('button', { name: 'Undo' }).click();
-  await expect(page.getByRole('treeitem', { name: /^short/ })).toBeVisible({ timeout: 60_000 });
+  await expect(page.getByRole('treeitem', { name: /^short/ })).toBeVisible();
   expect(await prices(uri)).toEqual({ p1: 44, p2: 80 });
   await page.getByRole('treeitem', { name: /^short/ }).click();
   await page.getByRole('tab', { name: 'History' }).click();

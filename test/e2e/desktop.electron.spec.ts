@@ -65,9 +65,9 @@ test('EL-02: a second start brings the first window to the front, with its link,
     said: expect.stringContaining('is open on'),
   });
   await expect(heading).toHaveText('price-update');
-  expect(
-    await shell.app.evaluate(({ BrowserWindow }) => BrowserWindow.getAllWindows().map((one) => one.isVisible())),
-  ).toEqual([true]);
+  await expect
+    .poll(() => shell.app.evaluate(({ BrowserWindow }) => BrowserWindow.getAllWindows().map((one) => one.isVisible())))
+    .toEqual([true]);
 
   await startAgain(shell, 'forkyard://branch/price-update?discard=1');
   await expect.poll(() => appLog(app)).toContain('refused the link "forkyard://branch/price-update?discard=1"');
@@ -105,10 +105,8 @@ test('closing the window with a running sandbox asks once, and remembers', async
   expect(await shell.app.evaluate(() => (globalThis as { asked?: string[] }).asked)).toEqual([
     'Keep the running sandbox?',
   ]);
-  expect(JSON.parse(await readFile(join(app.data, 'app', 'shell.json'), 'utf8'))).toMatchObject({
-    whenClosed: 'keep',
-    window: { width: expect.any(Number) },
-  });
+  const remembered = () => readFile(join(app.data, 'app', 'shell.json'), 'utf8').then(JSON.parse, String);
+  await expect.poll(remembered).toMatchObject({ whenClosed: 'keep', window: { width: expect.any(Number) } });
 });
 
 test('a crashed window offers Restart and Show Logs, and comes back', async ({ app }) => {

@@ -7,6 +7,8 @@ const run = promisify(execFile);
 const root = join(import.meta.dirname, '..', '..');
 export const flags = ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'];
 
+const patienceMs = 120_000;
+
 /** A real Electron window on a data folder. */
 export interface ElectronShell {
   readonly page: Page;
@@ -20,8 +22,8 @@ export async function openElectron(env: Record<string, string>): Promise<Electro
   const display = env['DISPLAY'] ? undefined : await startXvfb();
   const program = await shellProgram();
   const all = { ...env, ...(display ? { DISPLAY: display.name } : {}) };
-  const app = await _electron.launch({ executablePath: program, args: flags, env: all, timeout: 60_000 });
-  const page = await app.firstWindow();
+  const app = await _electron.launch({ executablePath: program, args: flags, env: all, timeout: patienceMs });
+  const page = await app.firstWindow({ timeout: patienceMs });
   return {
     page,
     app,

@@ -3,8 +3,9 @@ import { readPointer } from '../../electron/local/data.ts';
 import { waitForEngine } from '../../electron/local/find.ts';
 import { streamTransport } from '../../electron/local/ndjson.ts';
 import { connect, type Client } from '../../shared/rpc/connect.ts';
+import { endTime } from '../harness/engine-client.ts';
 
-const deadlineMs = 30_000;
+const deadlineMs = 100_000;
 
 /** Asks the engine of a data folder through its socket, as the command line does. */
 export async function askEngine<T>(data: string, ask: (client: Client) => Promise<T>): Promise<T> {
@@ -31,6 +32,11 @@ export function lastOf(data: string, branch: string): Promise<number> {
       if (page.complete) return page.last;
     }
   });
+}
+
+/** Makes a sandbox's time be up, whatever it was given. */
+export function expire(data: string, branch: string): Promise<void> {
+  return askEngine(data, (client) => endTime({ data, call: (method, input) => client.call(method, input) }, branch));
 }
 
 /** Ends the engine as a crash would, and waits until it is gone. */

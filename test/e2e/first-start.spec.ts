@@ -14,13 +14,11 @@ async function drop(page: Page, files: readonly { name: string; text: string }[]
   await page.dispatchEvent('body', 'drop', { dataTransfer: data });
 }
 
-test.setTimeout(240_000);
-
 test('the tour goes once round: fork, change, review, adopt, undo; the demo is reset', async ({ app }) => {
   const { page, cli } = app;
   const tour = page.getByRole('region', { name: 'Guided tour' });
   await page.getByRole('button', { name: 'Open the sample shop' }).click();
-  await expect(tour).toContainText('Tour, 1 of 5', { timeout: 60_000 });
+  await expect(tour).toContainText('Tour, 1 of 5');
   await clean(page, 'tour');
   await tour.getByRole('button', { name: 'Fork price-update…' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Fork', exact: true }).click();
@@ -35,7 +33,7 @@ test('the tour goes once round: fork, change, review, adopt, undo; the demo is r
     .getByRole('dialog')
     .getByRole('button', { name: /^Adopt 20/ })
     .click();
-  await expect(tour).toContainText('And back', { timeout: 60_000 });
+  await expect(tour).toContainText('And back');
   const log = async () => (await cli('log')) as { kind: string; undoneBy?: string }[];
   await tour.getByRole('button', { name: 'Undo the adoption' }).click();
   await expect(tour).toContainText('That is the whole loop');
@@ -47,7 +45,7 @@ test('the tour goes once round: fork, change, review, adopt, undo; the demo is r
   await expect(dialog.getByRole('button', { name: /Cancel/ })).toBeFocused();
   await clean(page, 'resetting the demo');
   await dialog.getByRole('button', { name: 'Reset', exact: true }).click();
-  await expect(page.getByText('The demo is as it was: 29,334 documents in main')).toBeVisible({ timeout: 60_000 });
+  await expect(page.getByText('The demo is as it was: 29,334 documents in main')).toBeVisible();
   const branches = (await cli('branches')) as { name: string; documents: number }[];
   expect(branches.map(({ name, documents }) => [name, documents])).toEqual([['main', 29_334]]);
   await expect(tour).toHaveCount(0);

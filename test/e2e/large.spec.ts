@@ -1,29 +1,23 @@
 import { expect, type Locator } from '@playwright/test';
 import { test, type App } from './app.ts';
-import { killEngine, lastOf } from './engine.ts';
+import { askEngine, killEngine, lastOf } from './engine.ts';
 import { worstFrame } from './frames.ts';
 import { withItems } from './items.ts';
 
 test('EL-05: 20,000 touched documents open and scroll in a bounded window', async ({ app }) => {
-  test.setTimeout(240_000);
   const { page } = app;
   await touch(app, 20_000);
   await page.getByRole('treeitem', { name: /^agent/ }).click();
   await page.getByRole('tab', { name: /Review/ }).click();
-  await expect(page.getByRole('heading', { name: '20,000 documents in 1 collection' })).toBeVisible({
-    timeout: 60_000,
-  });
+  await expect(page.getByRole('heading', { name: '20,000 documents in 1 collection' })).toBeVisible();
   const rows = page.getByRole('grid', { name: 'Documents in items' }).getByRole('row');
   await rows.first().hover();
   // Scrolled as fast as pages of it come.
   await expect
-    .poll(
-      async () => {
-        await page.mouse.wheel(0, 50_000);
-        return Number(await rows.last().getAttribute('aria-rowindex'));
-      },
-      { timeout: 60_000 },
-    )
+    .poll(async () => {
+      await page.mouse.wheel(0, 50_000);
+      return Number(await rows.last().getAttribute('aria-rowindex'));
+    })
     .toBeGreaterThan(300);
   // As many as are seen, however many there are.
   expect(await rows.count()).toBeLessThan(80);
@@ -46,13 +40,13 @@ test('EL-05: a document of 50,000 fields stays usable in the feed, in the review
   const usable = async (lines: Locator, show: () => Promise<void>): Promise<void> => {
     await worstFrame(page, async () => {
       await show();
-      await expect(lines).toContainText('field 5: -6', { timeout: 30_000 });
+      await expect(lines).toContainText('field 5: -6');
     });
     await worstFrame(page, async () => {
       await expect(async () => {
         await lines.press('End');
         await expect(lines).toContainText(/field 4\d{4}: |more differences/, { timeout: 500 });
-      }).toPass({ timeout: 30_000 });
+      }).toPass();
     });
     expect(await lines.locator('.dl').count()).toBeLessThan(200);
   };
@@ -75,7 +69,6 @@ test('EL-05: a document of 50,000 fields stays usable in the feed, in the review
 });
 
 test('the engine killed while an adoption is written: all of it is there afterwards, or nothing', async ({ app }) => {
-  test.setTimeout(240_000);
   const { page, cli, data } = app;
   const documents = 3_000;
   const mainUri = await touch(app, documents);
@@ -85,10 +78,12 @@ test('the engine killed while an adoption is written: all of it is there afterwa
   const dialog = page.getByRole('dialog', { name: /Adopt 3,000 changes/ });
   await withItems(mainUri, async (items) => {
     await dialog.getByRole('button', { name: 'Adopt 3,000 changes' }).click();
-    await expect.poll(() => items.findOne({ n: 1 }), { intervals: [5], timeout: 60_000 }).not.toBeNull();
+    await expect.poll(() => items.findOne({ n: 1 }), { intervals: [5] }).not.toBeNull();
     await killEngine(data);
     await app.revive();
-    await expect(page.locator('footer').getByText(/Engine running/)).toBeVisible({ timeout: 30_000 });
+    // One that answers is the next one; the window may not have noticed yet that the first has gone.
+    await askEngine(data, (client) => client.call('engine.status', {}));
+    await expect(page.locator('footer').getByText(/Engine running/)).toBeVisible();
     // What was begun is finished or taken back, once, and the history says which.
     const changed = await items.countDocuments({ n: 1 });
     const log = (await cli('log', 'agent')) as { kind: string; items?: number }[];

@@ -23,7 +23,6 @@ function ownEnvironment(folder: string): Record<string, string> {
 }
 
 test('the packed app has its fuses, takes the server inside it, and forks, reviews and adopts', async () => {
-  test.setTimeout(240_000);
   const folder = await realpath(await mkdtemp(join(tmpdir(), 'fyp-')));
   const program = join(folder, 'app', 'linux-unpacked', 'forkyard');
   const display = process.env['DISPLAY'] ? undefined : await startXvfb();
@@ -42,8 +41,10 @@ test('the packed app has its fuses, takes the server inside it, and forks, revie
       // What a browser has and an app has not: downloads of its own.
       noDefaults: true,
     });
-    const page = browser.contexts()[0]?.pages()[0];
-    if (page === undefined) throw new Error('the packed app has no page');
+    const [context] = browser.contexts();
+    if (context === undefined) throw new Error('the packed app has no window');
+    // The debugger listens before there is a window.
+    const page = context.pages()[0] ?? (await context.waitForEvent('page'));
     await adoptOne(page, env);
     await browser.close();
   } finally {
@@ -85,7 +86,7 @@ function debuggerOf(child: ChildProcess): Promise<string> {
 }
 
 async function adoptOne(page: Page, env: Record<string, string>): Promise<void> {
-  await expect(page.getByRole('heading', { name: /Start with data/ })).toBeVisible({ timeout: 60_000 });
+  await expect(page.getByRole('heading', { name: /Start with data/ })).toBeVisible();
   const cli = async (...args: string[]) => {
     const { stdout } = await run(process.execPath, [join(root, 'dist', 'cli', 'forkyard.js'), ...args, '--json'], {
       env: { ...env, NODE_OPTIONS: '' },

@@ -20,8 +20,8 @@ test('a branch is pinned, forked from its pin after it went on, and unpinned, by
   await page.keyboard.type('before-sale');
   await page.keyboard.press('Enter');
   const points = page.getByRole('region', { name: 'Starting points' });
-  await expect(points.getByRole('button', { name: 'before-sale', exact: true })).toBeVisible({ timeout: 60_000 });
   await expect(page.locator('.toast-place')).toContainText('3 documents in 1 collection');
+  await expect(points.getByRole('button', { name: 'before-sale', exact: true })).toBeVisible();
 
   // main goes on; the pin does not.
   await cutPrices(((await cli('uri', 'main')) as { uri: string }).uri);

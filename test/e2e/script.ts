@@ -29,11 +29,23 @@ export async function prices(uri: string): Promise<Record<string, number>> {
   return found;
 }
 
+/** Whether anybody answers under the connection string. */
+export async function answers(uri: string): Promise<boolean> {
+  const client = new MongoClient(uri, { serverSelectionTimeoutMS: 500 });
+  return client
+    .connect()
+    .then(
+      () => true,
+      () => false,
+    )
+    .finally(() => client.close());
+}
+
 async function withProducts(
   uri: string,
   work: (products: ReturnType<typeof productsOf>) => Promise<void>,
 ): Promise<void> {
-  const client = new MongoClient(uri, { serverSelectionTimeoutMS: 5_000 });
+  const client = new MongoClient(uri);
   try {
     await client.connect();
     await work(productsOf(client));

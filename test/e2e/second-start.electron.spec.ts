@@ -69,18 +69,17 @@ test('EL-02: two starts in one moment, on a folder that does not exist, are one 
     child.once('close', (code) => (start.code = code));
     return start;
   });
-  await expect.poll(() => starts.filter(({ code }) => code !== undefined).length, { timeout: 60_000 }).toBe(1);
+  await expect.poll(() => starts.filter(({ code }) => code !== undefined).length).toBe(1);
   const second = starts.find(({ code }) => code !== undefined);
   expect(second?.code).toBe(0);
   expect(second?.said).toContain(`Forkyard is open on ${data} already`);
-  await expect.poll(() => branchesOf(data), { timeout: 60_000 }).toEqual(['main']);
+  await expect.poll(() => branchesOf(data)).toEqual(['main']);
   expect(await appsOn(data)).toBe(1);
   // One server for the home, one for main.
   expect(await serversUnder(data)).toHaveLength(2);
 });
 
 test('EL-02: an app that was killed starts again with everything that was there', async ({ place }) => {
-  test.setTimeout(180_000);
   const { data, env, started } = place;
   const first = await openElectron(env);
   const killed = first.app.process();
@@ -94,9 +93,9 @@ test('EL-02: an app that was killed starts again with everything that was there'
   await withItems(uri, async (items) => void (await items.insertOne({ _id: 1, n: 0 })));
   const again = await openElectron(env);
   started.push(again);
-  await again.page.getByRole('treeitem', { name: /^price-update/ }).click({ timeout: 60_000 });
+  await again.page.getByRole('treeitem', { name: /^price-update/ }).click();
   const rows = again.page.getByRole('treegrid', { name: /Writes/ }).getByRole('row', { name: /items 1/ });
-  await expect(rows.first()).toBeVisible({ timeout: 30_000 });
+  await expect(rows.first()).toBeVisible();
   expect(await lastOf(data, 'price-update')).toBe(2);
   expect(await serversUnder(data)).toHaveLength(3);
 });

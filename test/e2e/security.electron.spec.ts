@@ -61,7 +61,7 @@ test('the window goes nowhere, opens nothing, embeds nothing, runs no foreign sc
     );
     const permission = await Notification.requestPermission();
     location.href = 'https://example.com/';
-    await new Promise((resolve) => setTimeout(resolve, 300));
+    while (new Set(refused).size < 4) await new Promise((resolve) => setTimeout(resolve, 10));
     script.remove();
     frame.remove();
     picture.remove();
@@ -80,11 +80,11 @@ test('the window goes nowhere, opens nothing, embeds nothing, runs no foreign sc
     fetched: 'refused',
     permission: 'denied',
   });
+  const log = () => readFile(join(data, 'app.log'), 'utf8');
+  await expect.poll(log).toContain('refused to open https://example.com/ in the window');
+  await expect.poll(log).toContain('refused to open a window for https://example.com/');
   expect(page.url()).toBe('app://forkyard/index.html');
   expect(electron?.app.windows()).toHaveLength(1);
-  const log = await readFile(join(data, 'app.log'), 'utf8');
-  expect(log).toContain('refused to open https://example.com/ in the window');
-  expect(log).toContain('refused to open a window for https://example.com/');
 
   const shown = await electron?.app.evaluate(async ({ BrowserWindow }, urls) => {
     const window = new BrowserWindow({ show: false });

@@ -1,7 +1,7 @@
 import { expect } from '@playwright/test';
 import { test } from './app.ts';
 import { clean } from './axe.ts';
-import { cutPrices, prices, setPrice } from './script.ts';
+import { answers, cutPrices, prices, setPrice } from './script.ts';
 
 test('fork, watch, review, adopt one, meet a conflict, discard', async ({ app }) => {
   const { page, cli } = app;
@@ -76,7 +76,7 @@ test('fork, watch, review, adopt one, meet a conflict, discard', async ({ app })
     await expect(page.getByRole('region', { name: 'Ended, can be brought back' })).toContainText('price-update');
     await expect(page.getByRole('treeitem', { name: /^price-update/ })).toHaveCount(0);
     expect(await prices(mainUri)).toEqual({ p1: 44, p2: 85, p3: 19 });
-    await expect(cutPrices(uri)).rejects.toThrow(/ECONNREFUSED|closed|timed out/);
+    await expect.poll(() => answers(uri)).toBe(false);
   });
 
   await test.step('undo the adoption from History', async () => {

@@ -13,20 +13,22 @@ export async function engineClient(yard: TestYard, branch: string): Promise<Mong
 }
 
 /** Home, as the engine reaches it. The caller closes it. */
-export async function homeClient(yard: TestYard): Promise<MongoClient> {
+export async function homeClient(yard: Pick<TestYard, 'data'>): Promise<MongoClient> {
   const pid = [...(await serversIn(join(yard.data, 'home'))).keys()][0]!;
   const args = (await readFile(`/proc/${pid}/cmdline`, 'utf8')).split('\0');
   return connectTo(Number(args[args.indexOf('--port') + 1]), await engineCredentials(yard.data)).connect();
 }
 
-/** Makes a sandbox's time be up now, whatever it was given, and has the engine look at once. */
-export async function endTime(yard: TestYard, branch: string): Promise<void> {
+/** Gives a sandbox's time another end, whatever it was given; the engine does not notice. */
+export async function setDeadline(yard: Pick<TestYard, 'data'>, branch: string, expiresAt: Date): Promise<void> {
   const home = await homeClient(yard);
-  await home
-    .db('forkyard')
-    .collection('branches')
-    .updateOne({ name: branch, active: true }, { $set: { expiresAt: new Date() } });
+  await home.db('forkyard').collection('branches').updateOne({ name: branch, active: true }, { $set: { expiresAt } });
   await home.close();
+}
+
+/** Makes a sandbox's time be up now, or in a moment, whatever it was given, and tells the engine. */
+export async function endTime(yard: Pick<TestYard, 'data' | 'call'>, branch: string, inMs = 0): Promise<void> {
+  await setDeadline(yard, branch, new Date(Date.now() + inMs));
   // More time, and be it this little, has the engine look at all deadlines.
   await yard.call('branches.extend', { branch, ttlMs: 1 });
 }
