@@ -140,15 +140,18 @@ export class EngineProcess {
 
   /** A client with the engine's own user: what looks inside without asking the engine. Closed at the end. */
   async inside(of: string): Promise<MongoClient> {
-    const client = new MongoClient(await this.insideUri(of), { appName: 'test', serverSelectionTimeoutMS: 3_000 });
+    const client = new MongoClient(await this.insideUri(of), { appName: 'test' });
     this.clients.push(client);
     return client.connect();
   }
 
   /** A client with a connection string, as a user's program has it. Closed at the end. */
-  async outside(branch: string, options: { appName?: string } = {}): Promise<MongoClient> {
+  async outside(
+    branch: string,
+    options: { appName?: string; serverSelectionTimeoutMS?: number } = {},
+  ): Promise<MongoClient> {
     const { uri } = await this.call('branches.uri', { branch });
-    const client = new MongoClient(uri, { serverSelectionTimeoutMS: 3_000, ...options });
+    const client = new MongoClient(uri, options);
     this.clients.push(client);
     return client.connect();
   }
@@ -167,7 +170,7 @@ export class EngineProcess {
   async oldGuardsGone(): Promise<boolean> {
     const current = await this.guard();
     const old = this.guards.filter(({ pid }) => pid !== current?.pid);
-    return (await Promise.all(old.map((guard) => waitForExit(guard, 5_000)))).every(Boolean);
+    return (await Promise.all(old.map((guard) => waitForExit(guard, 30_000)))).every(Boolean);
   }
 
   /** Asks the engine to stop and waits until its process has gone. */
@@ -187,7 +190,7 @@ export class EngineProcess {
     if (this.child) await this.down();
     const left = await this.servers();
     for (const server of left) process.kill(server.pid, 'SIGKILL');
-    await Promise.all(left.map((server) => waitForExit(server, 10_000)));
+    await Promise.all(left.map((server) => waitForExit(server, 30_000)));
     const guards = (await this.oldGuardsGone()) ? 0 : 1;
     if (this.ownsFolder) await rm(this.data, { recursive: true, force: true });
     if (left.length + guards > 0) {

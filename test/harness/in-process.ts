@@ -67,7 +67,7 @@ export class TestYard {
     const known = this.clients.get(key);
     if (known) return known;
     const { uri } = await this.call('branches.uri', { branch, ...(actor === undefined ? {} : { actor }) });
-    const client = await new MongoClient(uri, { ...options, serverSelectionTimeoutMS: 3_000 }).connect();
+    const client = await new MongoClient(uri, options).connect();
     this.clients.set(key, client);
     return client;
   }

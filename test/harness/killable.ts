@@ -6,12 +6,12 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { MongoClient } from 'mongodb';
-import { vi } from 'vitest';
 import type { Input, Method, Output } from '../../shared/api.ts';
 import { connect } from '../../shared/rpc/connect.ts';
 import type { Client } from '../../shared/rpc/connect.ts';
 import { findEngine } from '../../electron/local/find.ts';
 import { streamTransport } from '../../electron/local/ndjson.ts';
+import { until } from './until.ts';
 import { isAlive, startTimeOf, type ProcessIdentity } from '../../electron/engine/mongod/identity.ts';
 
 const program = fileURLToPath(new URL('../../dist/engine/engine.js', import.meta.url));
@@ -64,7 +64,7 @@ export class KillableYard {
   /** A program's own client; closed with the yard. It outlives the engine, as the servers do. */
   async client(branch: string, actor?: string, options: { w?: number } = {}): Promise<MongoClient> {
     const { uri } = await this.call('branches.uri', { branch, ...(actor === undefined ? {} : { actor }) });
-    const client = await new MongoClient(uri, { ...options, serverSelectionTimeoutMS: 3_000 }).connect();
+    const client = await new MongoClient(uri, options).connect();
     this.clients.push(client);
     return client;
   }
@@ -74,9 +74,7 @@ export class KillableYard {
     const { identity, client } = this.running;
     this.engine = undefined;
     process.kill(identity.pid, 'SIGKILL');
-    await vi.waitFor(async () => {
-      if (await isAlive(identity)) throw new Error('the engine still lives');
-    });
+    await until('the end of the killed engine', async () => !(await isAlive(identity)));
     client.close();
   }
 
@@ -85,12 +83,7 @@ export class KillableYard {
     const { identity, client } = this.running;
     this.engine = undefined;
     await client.call('engine.stop', {});
-    await vi.waitFor(
-      async () => {
-        if (await isAlive(identity)) throw new Error('the engine still lives');
-      },
-      { timeout: 30_000, interval: 20 },
-    );
+    await until('the end of the engine', async () => !(await isAlive(identity)));
   }
 
   async log(): Promise<string> {

@@ -1,4 +1,5 @@
 import { MongoClient, type Collection } from 'mongodb';
+import { Stalls } from './own-time.ts';
 
 interface Row {
   readonly _id: number;
@@ -6,9 +7,8 @@ interface Row {
 }
 
 /** A single write may take this long before it counts as lost service, milliseconds. */
-const deadlineMs = 10_000;
+const deadlineMs = 30_000;
 const pauseMs = 2;
-const tickMs = 5;
 
 /**
  * An ordinary program that writes to main without pause, one write after the other, each acknowledged with `w: 1`:
@@ -20,11 +20,9 @@ export class MainWriter {
   private readonly acknowledged = new Map<number, number>();
   private running = true;
   private ended: Promise<void> = Promise.resolve();
-  private readonly ticker: NodeJS.Timeout;
   private turn = 0;
-  /** How long this process itself did not run since the last acknowledgement: not the server's doing. */
-  private lateMs = 0;
-  private lastTick = performance.now();
+  /** Since the last acknowledgement. */
+  private readonly stalls = new Stalls();
   private lastAcknowledged = performance.now();
   private longest = 0;
   /** Writes that failed, with what they failed of. */
@@ -33,7 +31,6 @@ export class MainWriter {
   private constructor(client: MongoClient) {
     this.client = client;
     this.rows = client.db('writer').collection<Row>('rows');
-    this.ticker = setInterval(() => this.tick(), tickMs);
   }
 
   static async start(uri: string): Promise<MainWriter> {
@@ -51,7 +48,7 @@ export class MainWriter {
       await this.write(this.turn).catch((error: unknown) => this.failures.push(String(error)));
       this.longest = Math.max(this.longest, this.waitedMs());
       this.lastAcknowledged = performance.now();
-      this.lateMs = 0;
+      this.stalls.take();
       await new Promise((resolve) => setTimeout(resolve, pauseMs));
     }
   }
@@ -64,15 +61,8 @@ export class MainWriter {
     this.acknowledged.set(_id, turn);
   }
 
-  private tick(): void {
-    const now = performance.now();
-    this.lateMs += Math.max(0, now - this.lastTick - 2 * tickMs);
-    this.lastTick = now;
-  }
-
   private waitedMs(): number {
-    this.tick();
-    return Math.max(0, performance.now() - this.lastAcknowledged - pauseMs - this.lateMs);
+    return Math.max(0, performance.now() - this.lastAcknowledged - pauseMs - this.stalls.ms);
   }
 
   /** The longest wait between two acknowledgements since the last call, milliseconds; one that goes on counts. */
@@ -101,7 +91,7 @@ export class MainWriter {
 
   async stop(): Promise<void> {
     this.running = false;
-    clearInterval(this.ticker);
+    this.stalls.stop();
     await this.ended;
     await this.client.close();
   }

@@ -8,6 +8,7 @@ import { field } from '../../shared/bson/walk.ts';
 import { rawWrite } from '../../electron/engine/mongod/raw.ts';
 import { ejson } from './bson.ts';
 import type { TestYard } from './in-process.ts';
+import { allChanges } from './settled.ts';
 
 /** Documents by `_id` as Extended JSON: each as text and, since text cannot show all, its exact bytes' hash. */
 export type Contents = Map<string, string>;
@@ -45,17 +46,6 @@ export async function insertExactly(
 export function split(ns: string): [db: string, collection: string] {
   const dot = ns.indexOf('.');
   return [ns.slice(0, dot), ns.slice(dot + 1)];
-}
-
-/** Everything that a branch's history holds after `after`, settled. */
-export async function allChanges(yard: TestYard, branch: string, after = 0): Promise<Change[]> {
-  const all: Change[] = [];
-  for (;;) {
-    const page = await yard.call('changes.page', { branch, settle: true, after: all.at(-1)?.seq ?? after });
-    expect(page.complete).toBe(true);
-    if (page.changes.length === 0) return all;
-    all.push(...page.changes);
-  }
 }
 
 export interface RoundOptions {

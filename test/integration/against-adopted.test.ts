@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { ejson, one } from '../harness/bson.ts';
 import { TestYard } from '../harness/in-process.ts';
 import { insertExactly } from '../harness/round.ts';
+import { completeDiff } from '../harness/settled.ts';
 
 let yard: TestYard;
 beforeAll(async () => {
@@ -16,7 +17,7 @@ const set = async (branch: string, key: string, v: number) =>
 
 /** `_id conflict base→branch, other's` of each document. */
 async function told(branch: string, against: string): Promise<string[]> {
-  const diff = await yard.call('diff.get', { branch, against });
+  const diff = await completeDiff(yard, { branch, against });
   expect(diff).toMatchObject({ complete: true, gaps: [] });
   const number = (value: string | undefined) => (ejson(value) as { $numberInt: string } | undefined)?.$numberInt;
   return diff.documents

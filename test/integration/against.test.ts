@@ -15,6 +15,7 @@ import {
 } from 'mongodb';
 import { ejson } from '../harness/bson.ts';
 import { TestYard } from '../harness/in-process.ts';
+import { completeDiff } from '../harness/settled.ts';
 
 /** Every document of a database as canonical Extended JSON, by collection and by `_id`. */
 type State = Map<string, Map<string, Record<string, unknown>>>;
@@ -102,7 +103,7 @@ function expected(base: State, branch: State, other: State): string[] {
 }
 
 async function against(branch: string, other: string) {
-  const diff = await yard.call('diff.get', { branch, against: other });
+  const diff = await completeDiff(yard, { branch, against: other });
   expect(diff).toMatchObject({ branch, parent: other, complete: true, gaps: [] });
   const lines = diff.documents.map(
     ({ ns, id, kind, conflict }) => `${ns} ${JSON.stringify(ejson(id))} ${kind}${conflict ? ' conflict' : ''}`,
@@ -165,7 +166,7 @@ describe('a branch against any other of its family', () => {
     const found: string[] = [];
     let after: string | undefined;
     do {
-      const page = await yard.call('diff.get', {
+      const page = await completeDiff(yard, {
         branch: 'right',
         against: 'leaf',
         limit: 7,
@@ -176,7 +177,7 @@ describe('a branch against any other of its family', () => {
       after = page.next;
     } while (after !== undefined);
     expect(found).toEqual(whole.documents.map(({ id }) => id));
-    const one = await yard.call('diff.get', { branch: 'right', against: 'leaf', only: [{ ns: 'd.renewed' }] });
+    const one = await completeDiff(yard, { branch: 'right', against: 'leaf', only: [{ ns: 'd.renewed' }] });
     expect(one.summary).toEqual(whole.summary.filter(({ ns }) => ns === 'd.renewed'));
   });
 
@@ -207,7 +208,7 @@ describe('a branch against any other of its family', () => {
     await db.createCollection('measured', { timeseries: { timeField: 'at' } });
     await db.collection('measured').insertOne({ at: new Date() });
     await yard.fork('tip', { from: 'middle' });
-    const { complete, gaps, summary } = await yard.call('diff.get', { branch: 'tip', against: 'main' });
+    const { complete, gaps, summary } = await completeDiff(yard, { branch: 'tip', against: 'main' });
     expect({ complete, gaps }).toEqual({ complete: true, gaps: [] });
     expect(summary).toMatchObject([{ ns: 'd.measured', added: 1, modified: 0, removed: 0 }]);
   });

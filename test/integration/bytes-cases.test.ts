@@ -5,7 +5,8 @@ import { fromBase64, Type, typeName } from '../../shared/bson/value.ts';
 import { buildDocument, rawElement } from '../../shared/bson/walk.ts';
 import { ejson, one } from '../harness/bson.ts';
 import { TestYard } from '../harness/in-process.ts';
-import { allChanges, contents, fieldRows, insertExactly, round } from '../harness/round.ts';
+import { contents, fieldRows, insertExactly, round } from '../harness/round.ts';
+import { allChanges } from '../harness/settled.ts';
 
 let yard: TestYard;
 beforeAll(async () => {

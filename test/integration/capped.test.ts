@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { ejson } from '../harness/bson.ts';
 import { databaseSides } from '../harness/sides.ts';
 import { TestYard } from '../harness/in-process.ts';
+import { completeDiff } from '../harness/settled.ts';
 
 let yard: TestYard;
 
@@ -26,7 +27,7 @@ it('what a capped collection lost to make room is removed, what it got is added,
   const ring = sandbox.collection<Entry>('ring');
   await ring.insertMany([4, 5].map((_id) => ({ _id, v: 0 })));
   await ring.updateOne({ _id: 3 }, { $set: { v: 9 } });
-  const { complete, summary, documents } = await yard.call('diff.get', { branch: 'cap' });
+  const { complete, summary, documents } = await completeDiff(yard, { branch: 'cap' });
   expect({ complete, summary }).toEqual({
     complete: true,
     summary: [{ ns: 'cap.ring', added: 2, modified: 1, removed: 2, conflicts: 0 }],

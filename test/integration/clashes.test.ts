@@ -95,7 +95,7 @@ it('MG-08: a unique key that only the merge would break is found before anything
   expect(await main('users').findOne(one(2))).toBeNull();
   // It still is to be seen.
   expect((await yard.call('diff.get', only('users'))).summary[0]).toMatchObject({ added: 1 });
-}, 60_000);
+});
 
 it('values that swap places are no clash; a document that is left out keeps its value, and who wanted that is left out too', async () => {
   await branch('swap').bulkWrite(
@@ -125,7 +125,7 @@ it('values that swap places are no clash; a document that is left out keeps its 
     '2 of clash.chain and 1 of clash.chain would share a key of the unique index slot_1.',
     '3 of clash.chain and 2 of clash.chain would share a key of the unique index slot_1.',
   ]);
-}, 60_000);
+});
 
 it('MG-10: a missing value clashes in a plain unique index, and in no sparse or partial one; a collation folds as it says', async () => {
   for (const name of ['plain', 'sparse', 'partial', 'folded']) {
@@ -153,7 +153,7 @@ it('MG-10: a missing value clashes in a plain unique index, and in no sparse or 
   expect(await found('sparse')).toEqual([1, 1, '3 of clash.sparse and 4 of clash.sparse']);
   expect(await found('partial')).toEqual([1, 1, '3 of clash.partial and 4 of clash.partial']);
   expect(await found('folded')).toEqual([0, 1, '1 of clash.folded and 2 of clash.folded']);
-}, 60_000);
+});
 
 it('compound keys, arrays and fields of an array’s elements clash where the server says so, and nowhere else', async () => {
   await put(branch('compound'), { _id: 1, tenant: 'a', n: 1 }, { _id: 2, tenant: 'a', n: 2 }, { _id: 3, tenant: 'a' });
@@ -190,7 +190,7 @@ it('compound keys, arrays and fields of an array’s elements clash where the se
   expect(await clashing('compound')).toEqual([1, '2-12', '3-13']);
   expect(await clashing('tags')).toEqual([1, '1-11', '3-13']);
   expect(await clashing('nested')).toEqual([1, '1-11', '2-12']);
-}, 60_000);
+});
 
 it('results of one plan that share a key with each other are both named', async () => {
   await branch('own').dropIndex('k_1');
@@ -204,7 +204,7 @@ it('results of one plan that share a key with each other are both named', async 
   ]);
   // Without the index there is nothing in the way.
   expect(await yard.call('plan.create', only('own'))).toMatchObject({ items: 4, conflicts: 0 });
-}, 60_000);
+});
 
 it('a new unique index is held against what main holds by then, and named with the duplicates; the rest can go', async () => {
   await branch('fresh').createIndex({ code: 1 }, { unique: true });
@@ -220,7 +220,7 @@ it('a new unique index is held against what main holds by then, and named with t
   await main('fresh').deleteOne(one(8));
   expect(await yard.call('plan.adopt', only('fresh'))).toMatchObject({ applied: 1 });
   expect((await main('fresh').indexes()).map(({ name }) => name)).toContain('code_1');
-}, 60_000);
+});
 
 it('MG-12: a validator on one side and data on the other that it refuses are told in the preview; what was invalid before stays usable', async () => {
   const validator = { qty: { $type: 'int' } };
@@ -255,4 +255,4 @@ it('MG-12: a validator on one side and data on the other that it refuses are tol
   expect(await main('strict').findOne(one('legacy'))).toEqual({ _id: 'legacy', qty: 'many', note: 1 });
   await yard.call('log.undo', { entry: entry! });
   expect(await contents(client, 'clash.strict')).toEqual(before);
-}, 60_000);
+});

@@ -2,7 +2,8 @@ import { Int32, type Document } from 'mongodb';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { ejson, one } from '../harness/bson.ts';
 import { TestYard } from '../harness/in-process.ts';
-import { allChanges, contents, insertExactly } from '../harness/round.ts';
+import { contents, insertExactly } from '../harness/round.ts';
+import { allChanges, completeDiff } from '../harness/settled.ts';
 import { databaseSides } from '../harness/sides.ts';
 
 let yard: TestYard;
@@ -38,7 +39,7 @@ it('CS-11: capture goes on behind a drop, with every write before and after it, 
     ['drop', 'dropped.items', undefined],
     ['insert', 'dropped.other', { $numberInt: '2' }],
   ]);
-  const diff = await yard.call('diff.get', { branch: 'dropped' });
+  const diff = await completeDiff(yard, { branch: 'dropped' });
   // The last image before a drop may have to be put together; a comparison has settled that.
   expect([diff.complete, diff.gaps.filter(({ settled }) => !settled)]).toEqual([true, []]);
   expect(diff.schema).toMatchObject([{ type: 'collection', kind: 'removed', ns: 'dropped.items', documents: 1_000 }]);
@@ -49,7 +50,7 @@ it('CS-11: capture goes on behind a drop, with every write before and after it, 
   expect(await sandbox.collection('items').indexes()).toEqual(await main.collection('items').indexes());
   const named = ({ name, options: given }: Document) => [name, (given as Document)['validator']];
   expect((await sandbox.listCollections().toArray()).map(named).sort()).toEqual(options.map(named).sort());
-  expect(await yard.call('diff.get', { branch: 'dropped' })).toMatchObject({ complete: true, summary: [], schema: [] });
+  expect(await completeDiff(yard, { branch: 'dropped' })).toMatchObject({ complete: true, summary: [], schema: [] });
 });
 
 it('CS-12: capture outlives dropDatabase, again and again, also of a database that comes back under the same name', async () => {
@@ -71,7 +72,7 @@ it('CS-12: capture outlives dropDatabase, again and again, also of a database th
   expect(
     changes.filter(({ op }) => op === 'insert').map(({ after }) => (ejson(after) as Document)['n'] as unknown),
   ).toEqual([1, 1, 2, 2, 3, 3, undefined].map((n) => (n === undefined ? n : { $numberInt: String(n) })));
-  const diff = await yard.call('diff.get', { branch: 'again' });
+  const diff = await completeDiff(yard, { branch: 'again' });
   expect([diff.complete, diff.gaps.filter(({ settled }) => !settled)]).toEqual([true, []]);
   expect(diff.documents.filter(({ ns }) => ns === 'again.a').map(({ id, kind }) => [ejson(id), kind])).toEqual([
     ['new 3', 'added'],

@@ -92,7 +92,7 @@ it('CS-04: an oplog that rolled over while no engine ran is one gap in the histo
       expect(found.complete).toBe(true);
       return found;
     },
-    { timeout: 30_000, interval: 50 },
+    { timeout: 100_000, interval: 50 },
   );
   expect(diff.gaps).toMatchObject([{ settled: true }]);
   expect(Object.fromEntries(diff.summary.map(({ ns, ...counts }) => [ns, counts]))).toEqual(wanted);
@@ -136,14 +136,14 @@ async function overflowOplog(branchId: string, client: MongoClient): Promise<voi
   const pid = [...(await serversIn(folder.root)).keys()][0]!;
   const [program, ...args] = (await readFile(`/proc/${pid}/cmdline`, 'utf8')).split('\0').slice(0, -1);
   process.kill(pid, 'SIGTERM');
-  await vi.waitFor(async () => expect((await serversIn(folder.root)).size).toBe(0), { timeout: 20_000, interval: 20 });
+  await vi.waitFor(async () => expect((await serversIn(folder.root)).size).toBe(0), { timeout: 100_000, interval: 20 });
   const server = spawn(program!, [...args, '--syncdelay', '1'], { stdio: 'ignore', detached: true });
   server.unref();
 
   const filler = client.db('filler').collection('filler', { writeConcern: { w: 1 } });
   const text = 'x'.repeat(1_000_000);
   const fill = () => filler.insertMany(Array.from({ length: 10 }, () => ({ text })));
-  await vi.waitFor(fill, { timeout: 20_000, interval: 20 });
+  await vi.waitFor(fill, { timeout: 100_000, interval: 20 });
   const port = client.options.hosts[0]!.port!;
   const admin = await connectTo(port, await engineCredentials(yard.data)).connect();
   const marked = await lastWriteTime(admin);
@@ -156,7 +156,7 @@ async function overflowOplog(branchId: string, client: MongoClient): Promise<voi
       const oldest = await oplog.findOne({}, { sort: { $natural: 1 } });
       expect(oldest!.ts.compare(marked)).toBe(1);
     },
-    { timeout: 30_000, interval: 200 },
+    { timeout: 100_000, interval: 200 },
   );
   await filler.drop();
   await admin.close();
@@ -225,7 +225,10 @@ it('PR-02: servers that died together with a killed engine are started again on 
   const before = await serversIn(yard.data);
   await yard.kill();
   for (const pid of before.keys()) process.kill(pid, 'SIGKILL');
-  await vi.waitFor(async () => expect(await serversIn(yard.data)).toEqual(new Map()));
+  await vi.waitFor(async () => expect(await serversIn(yard.data)).toEqual(new Map()), {
+    timeout: 30_000,
+    interval: 20,
+  });
   await yard.start();
   expect([...(await serversIn(yard.data)).values()].sort()).toEqual([...before.values()].sort());
   expect(await (await yard.client('both-killed')).db('left').collection('l').countDocuments()).toBe(1);

@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => yard.close());
 
-const wait = { timeout: 30_000, interval: 20 };
+const wait = { timeout: 100_000, interval: 20 };
 const products = (client: MongoClient) => client.db('shop').collection('products');
 
 async function row(name: string): Promise<BranchRow | undefined> {

@@ -1,15 +1,12 @@
 import { mkdir, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { MongoServerError, type ClientSession, type MongoClient } from 'mongodb';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { ForkyardError } from '../../shared/errors.ts';
 import { CommandYard } from '../harness/command.ts';
 import { EngineProcess } from '../harness/engine-process.ts';
 import { MainWatch } from '../harness/main-watch.ts';
 import { until } from '../harness/until.ts';
-
-// Each test is many forks and starts; a busy machine takes its time.
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
 /** Forks of all kinds, and forks that fail, beside a program that writes to main without pause. */
 let engine: EngineProcess;

@@ -1,12 +1,9 @@
 import { mkdir, readdir, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { EngineProcess, stillRuns } from '../harness/engine-process.ts';
 import { MainWatch } from '../harness/main-watch.ts';
 import { until } from '../harness/until.ts';
-
-// Each test is many forks and starts; a busy machine takes its time.
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
 /** The engine is killed at every step of what touches main, while a program writes to main without pause. */
 const documents = 1_000;

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { MongoClient } from 'mongodb';
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { GuardMessage } from '../../electron/engine/mongod/lock-guard.ts';
 import { isAlive } from '../../electron/engine/mongod/identity.ts';
 import { noneIsOpen, openTransactions } from '../../electron/engine/mongod/transactions.ts';
@@ -11,9 +11,6 @@ import { withWriterLock, type LockGuard } from '../../electron/engine/mongod/wri
 import { EngineProcess } from '../harness/engine-process.ts';
 import { MainWatch } from '../harness/main-watch.ts';
 import { until } from '../harness/until.ts';
-
-// Each test is many forks and starts; a busy machine takes its time.
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
 /** The writer lock, and the small process that ends it when the engine cannot. */
 let engine: EngineProcess;

@@ -4,13 +4,10 @@ import { mkdir, mkdtemp, rm, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { filesUnder } from '../../electron/engine/mongod/files.ts';
 import { EngineProcess } from '../harness/engine-process.ts';
 import { MainWatch } from '../harness/main-watch.ts';
-
-// Each test is many forks and starts; a busy machine takes its time.
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
 /** A file system that shares blocks between files. It needs a loop mount, which some containers do not allow. */
 const run = promisify(execFile);

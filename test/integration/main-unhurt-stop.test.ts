@@ -1,13 +1,10 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { MongoClient } from 'mongodb';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { EngineProcess } from '../harness/engine-process.ts';
 import { MainWatch } from '../harness/main-watch.ts';
 import { until } from '../harness/until.ts';
-
-// Each test is many forks and starts; a busy machine takes its time.
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
 /** The engine stops, is killed, comes back; it is killed before it was ever ready. */
 let engine: EngineProcess | undefined;

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { bson, ejson, id, one } from '../harness/bson.ts';
 import { TestYard } from '../harness/in-process.ts';
 import { contents, documentOf } from '../harness/round.ts';
+import { completeDiff } from '../harness/settled.ts';
 import { collectionSides, type CollectionSides } from '../harness/sides.ts';
 
 let yard: TestYard;
@@ -65,7 +66,7 @@ it('MG-03: deleted on one side and edited on the other is a conflict either way,
   await main.updateMany({ _id: { $in: [1, 3] } } as never, { $set: { n: new Int32(7) } });
   await main.deleteMany({ _id: { $in: [2, 4] } } as never);
   await sandbox.updateMany({ _id: { $in: [2, 4] } } as never, { $set: { n: new Int32(8) } });
-  const diff = await yard.call('diff.get', { branch: 'deleted' });
+  const diff = await completeDiff(yard, { branch: 'deleted' });
   expect(diff.summary).toEqual([{ ns, added: 0, modified: 2, removed: 2, conflicts: 4 }]);
   const whole = (key: number) =>
     documentOf(diff, int(key)).fields.map((each) => [
@@ -91,7 +92,7 @@ it('MG-03: deleted on one side and edited on the other is a conflict either way,
     { _id: 3, n: 7 },
   ]);
   // Decided is decided: also what was left as main has it.
-  expect((await yard.call('diff.get', { branch: 'deleted' })).documents).toEqual([]);
+  expect((await completeDiff(yard, { branch: 'deleted' })).documents).toEqual([]);
   await yard.call('log.undo', { entry: entry! });
   expect(await contents(client, ns)).toEqual(before);
 });
@@ -107,7 +108,7 @@ it('MG-05: the same change on both sides is nobody’s conflict, is not listed, 
   }
   await main.insertOne({ _id: 4 as never, p: 1, q: 2 });
   await sandbox.insertOne({ _id: 4 as never, q: 2, p: 1 });
-  const diff = await yard.call('diff.get', { branch: 'alike' });
+  const diff = await completeDiff(yard, { branch: 'alike' });
   expect(diff).toMatchObject({ complete: true, summary: [], documents: [], schema: [] });
   const before = await contents(client, ns);
   expect(await yard.call('plan.adopt', { branch: 'alike' })).toEqual({ applied: 0 });
@@ -118,7 +119,7 @@ it('MG-05: alike in one field and apart in another, only the other is to be deci
   const { ns, main, sandbox } = await sides('partly', [{ _id: 1, same: 1, own: 1, theirs: 1, both: 1 }]);
   await main.updateOne(one(1), { $set: { same: 2, theirs: 3, both: 4 } });
   await sandbox.updateOne(one(1), { $set: { same: 2, own: 3, both: 5 } });
-  const diff = await yard.call('diff.get', { branch: 'partly' });
+  const diff = await completeDiff(yard, { branch: 'partly' });
   const classes = documentOf(diff).fields.map((each) => [each.path.join('/'), each.class]);
   expect(classes).toEqual([
     ['same', 'convergent'],
@@ -151,7 +152,7 @@ it('different fields of one document edited in two sandboxes both arrive in main
   await second.updateOne(one(1), { $set: { stock: new Int32(3), 'lines.1.n': 3 } });
   const before = await contents(client, ns);
   const first = await yard.call('plan.adopt', { branch: 'twice' });
-  expect((await yard.call('diff.get', { branch: 'second' })).summary[0]).toMatchObject({ modified: 1, conflicts: 0 });
+  expect((await completeDiff(yard, { branch: 'second' })).summary[0]).toMatchObject({ modified: 1, conflicts: 0 });
   const last = await yard.call('plan.adopt', { branch: 'second' });
   expect(await main.findOne()).toEqual({
     _id: 1,
@@ -176,6 +177,6 @@ it('main edited by hand meanwhile, in the same field, is a conflict that names b
   expect(refused).toMatchObject({ code: 'conflicts', details: { conflicts: 1 } });
   expect(refused.hint).toContain('--take');
   expect(await contents(client, ns)).toEqual(before);
-  const [field] = documentOf(await yard.call('diff.get', { branch: 'by-hand' })).fields;
+  const [field] = documentOf(await completeDiff(yard, { branch: 'by-hand' })).fields;
   expect([ejson(field?.base), ejson(field?.parent), ejson(field?.branch)]).toEqual([int(89), int(85), int(80)]);
 });

@@ -82,7 +82,7 @@ it('MG-04 MG-07: what both sides did to one value is decided, or merged by a rul
   expect(Object.keys((await main.findOne(one('ordered')))!)).toEqual(['_id', 'c', 'd', 'b', 'a']);
   await yard.call('log.undo', { entry: entry! });
   expect(await contents(client, ns)).toEqual(before);
-}, 60_000);
+});
 
 it('BS-24 CS-10: a nested _id is a field like any other; an index, a name of digits and a name with a dot are told apart', async () => {
   const { client, ns, main, sandbox } = await sides('paths', [
@@ -153,7 +153,7 @@ it('BS-24 CS-10: a nested _id is a field like any other; an index, a name of dig
     b: [{ '0': new Int32(50) }],
   });
   expect((await yard.call('diff.get', { branch: 'paths' })).documents.map((each) => ejson(each.id))).toEqual([int(1)]);
-}, 60_000);
+});
 
 it('edited results: a field, an object above changes, a whole document; types exact; what is left out stays to be seen', async () => {
   const { ns, client, main, sandbox } = await sides('edited', [
@@ -223,7 +223,7 @@ it('edited results: a field, an object above changes, a whole document; types ex
     const refused = await yard.refusal('plan.create', { branch: 'edited', take: [take] });
     expect(refused).toMatchObject({ code: 'usage', message: expect.stringContaining(message) });
   }
-}, 60_000);
+});
 
 it('strict: a document edited on both sides is a conflict also where the fields differ, in the diff, the plan and the adoption', async () => {
   const { ns, main, sandbox } = await sides('strict', [
@@ -245,4 +245,4 @@ it('strict: a document edited on both sides is a conflict also where the fields 
     { _id: 1, a: 2, b: 2 },
     { _id: 2, a: 2, b: 1 },
   ]);
-}, 60_000);
+});

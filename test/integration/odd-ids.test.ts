@@ -4,6 +4,7 @@ import { typeName, Type, valueOf, fromBase64, stringValue, documentValue } from 
 import { buildArray, buildDocument, rawElement } from '../../shared/bson/walk.ts';
 import { TestYard } from '../harness/in-process.ts';
 import { contents, insertExactly } from '../harness/round.ts';
+import { completeDiff } from '../harness/settled.ts';
 
 let yard: TestYard;
 beforeAll(async () => {
@@ -73,7 +74,7 @@ it('BS-21: an _id of a deprecated type, or one that only bytes can carry, alone 
   await collection.updateMany({ at: { $mod: [3, 2] } }, [{ $set: { n: new Int32(3), more: '$at' } }]);
   const wanted = await contents(sandbox, ns);
 
-  const diff = await yard.call('diff.get', { branch: 'ids' });
+  const diff = await completeDiff(yard, { branch: 'ids' });
   const counts = [0, 1, 2].map((rest) => ids.filter((_, at) => at % 3 === rest).length);
   expect(diff).toMatchObject({ complete: true, gaps: [] });
   expect(diff.summary).toEqual([{ ns, added: 0, modified: counts[0]! + counts[2]!, removed: counts[1], conflicts: 0 }]);
@@ -93,7 +94,7 @@ it('BS-21: an _id of a deprecated type, or one that only bytes can carry, alone 
   const { applied, entry } = await yard.call('plan.adopt', { branch: 'ids' });
   expect(applied).toBe(ids.length);
   expect(await contents(main, ns)).toEqual(wanted);
-  expect((await yard.call('diff.get', { branch: 'ids' })).documents).toEqual([]);
+  expect((await completeDiff(yard, { branch: 'ids' })).documents).toEqual([]);
   await yard.call('log.undo', { entry: entry! });
   expect(await contents(main, ns)).toEqual(before);
   // Inside the sandbox too, back to where it began.
@@ -123,7 +124,7 @@ it('BS-21: the same on both sides is a conflict that is shown, and a document wi
   const stale = await yard.refusal('plan.apply', { plan });
   expect(stale).toMatchObject({ code: 'plan_stale' });
   expect(stale.details?.['moved']).toHaveLength(some.length);
-  expect((await yard.call('diff.get', { branch: 'both' })).summary).toEqual([
+  expect((await completeDiff(yard, { branch: 'both' })).summary).toEqual([
     { ns, added: 0, modified: 4, removed: 0, conflicts: 4 },
   ]);
 });
@@ -154,7 +155,7 @@ it('values of every deprecated type, in fields, objects and arrays, are shown as
     ns,
     values.map((_, id) => holding(id, values[(id + 1) % values.length]!)),
   );
-  const diff = await yard.call('diff.get', { branch: 'values' });
+  const diff = await completeDiff(yard, { branch: 'values' });
   expect(diff.summary).toEqual([{ ns, added: 0, modified: values.length, removed: 0, conflicts: 0 }]);
   const types = values.map((value) => typeName(value));
   for (const [at, { fields }] of diff.documents.entries()) {

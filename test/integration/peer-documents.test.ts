@@ -2,7 +2,8 @@ import { Double, Int32, Long, ObjectId, type Document } from 'mongodb';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { ejson, one } from '../harness/bson.ts';
 import { TestYard } from '../harness/in-process.ts';
-import { allChanges, contents, fieldRows, insertExactly, round, split } from '../harness/round.ts';
+import { contents, fieldRows, insertExactly, round, split } from '../harness/round.ts';
+import { allChanges } from '../harness/settled.ts';
 
 let yard: TestYard;
 beforeAll(async () => {

@@ -3,7 +3,9 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { documentBytes, fromBase64 } from '../../shared/bson/value.ts';
 import { ejson } from '../harness/bson.ts';
 import { TestYard } from '../harness/in-process.ts';
-import { allChanges, contents, insertExactly } from '../harness/round.ts';
+import { timed } from '../harness/own-time.ts';
+import { contents, insertExactly } from '../harness/round.ts';
+import { allChanges, completeDiff } from '../harness/settled.ts';
 
 let yard: TestYard;
 beforeAll(async () => {
@@ -40,7 +42,7 @@ it('20,000 changed documents go into main in one plan, and the undo of it is exa
   expect((await yard.call('log.undo', { entry: entry! })).applied).toBe(count);
   expect(await hash(main)).toBe(before);
   await yard.call('branches.discard', { branch: 'large', now: true });
-}, 180_000);
+});
 
 it.each([
   ['in a collection that was forked', 'event-old', false],
@@ -89,7 +91,7 @@ it.each([
         { _id: { $numberInt: '2' }, n: { $numberInt: '3' } },
       ],
     ]);
-    const diff = await yard.call('diff.get', { branch: name, summary: true });
+    const diff = await completeDiff(yard, { branch: name, summary: true });
     expect(diff.complete).toBe(true);
     const before = fresh ? undefined : await contents(main, `${name}.docs`);
     const { entry } = await yard.call('plan.adopt', { branch: name });
@@ -104,12 +106,13 @@ it('a server that is down is told in a sentence within 2 s, not after the driver
   await yard.fork('gone', { ttlMs: null });
   const { uri } = await yard.call('branches.uri', { branch: 'gone' });
   await yard.call('branches.discard', { branch: 'gone' });
-  const started = performance.now();
-  for (const method of ['diff.get', 'plan.create', 'branches.uri'] as const) {
-    const refused = await yard.refusal(method, { branch: 'gone' });
-    expect(refused.message).toMatch(/^[^\n]+\.$/);
-    expect(refused.hint).toBeTypeOf('string');
-  }
-  expect(performance.now() - started).toBeLessThan(2_000);
+  const ms = await timed(async () => {
+    for (const method of ['diff.get', 'plan.create', 'branches.uri'] as const) {
+      const refused = await yard.refusal(method, { branch: 'gone' });
+      expect(refused.message).toMatch(/^[^\n]+\.$/);
+      expect(refused.hint).toBeTypeOf('string');
+    }
+  });
+  expect(ms).toBeLessThan(2_000);
   await expect(new MongoClient(uri, { serverSelectionTimeoutMS: 300 }).connect()).rejects.toThrow();
 });

@@ -6,7 +6,8 @@ import { listCatalog } from '../../electron/engine/mongod/catalog.ts';
 import { connectTo } from '../../electron/engine/mongod/replica.ts';
 import { ejson, one } from '../harness/bson.ts';
 import { TestYard } from '../harness/in-process.ts';
-import { allChanges, contents, insertExactly } from '../harness/round.ts';
+import { contents, insertExactly } from '../harness/round.ts';
+import { allChanges, completeDiff } from '../harness/settled.ts';
 
 let yard: TestYard;
 beforeAll(async () => {
@@ -58,7 +59,7 @@ it('indexes, validators, TTL, capped, collation, clustered, views and time-serie
   }
   expect(await sandbox.db('kinds').collection('weather').countDocuments()).toBe(2);
   expect(await sandbox.db('kinds').collection('seen').countDocuments()).toBe(1);
-  expect(await yard.call('diff.get', { branch: 'kinds' })).toMatchObject({ complete: true, schema: [], documents: [] });
+  expect(await completeDiff(yard, { branch: 'kinds' })).toMatchObject({ complete: true, schema: [], documents: [] });
 });
 
 it('an index made in the sandbox is a schema item, arrives in main when adopted, and goes when that is undone', async () => {
@@ -68,7 +69,7 @@ it('an index made in the sandbox is a schema item, arrives in main when adopted,
   const sandbox = await yard.client('indexed');
   const options = { unique: true, name: 'by sku', partialFilterExpression: { sku: { $type: 'string' } } } as const;
   await sandbox.db('indexed').createIndex('items', { sku: 1 }, options);
-  const diff = await yard.call('diff.get', { branch: 'indexed' });
+  const diff = await completeDiff(yard, { branch: 'indexed' });
   expect(schemaRows(diff)).toEqual([['index', 'added', 'indexed.items', 'by sku', undefined]]);
   expect(ejson(diff.schema[0]?.branch)).toMatchObject({
     key: { sku: { $numberInt: '1' } },
@@ -80,7 +81,7 @@ it('an index made in the sandbox is a schema item, arrives in main when adopted,
   expect(applied).toBe(1);
   const indexes = await main.db('indexed').collection('items').indexes();
   expect(indexes.find(({ name }) => name === 'by sku')).toMatchObject(options);
-  expect((await yard.call('diff.get', { branch: 'indexed' })).schema).toEqual([]);
+  expect((await completeDiff(yard, { branch: 'indexed' })).schema).toEqual([]);
   await yard.call('log.undo', { entry: entry! });
   expect((await main.db('indexed').collection('items').indexes()).map(({ name }) => name)).toEqual(['_id_']);
   expect((await catalogOf(main, 'indexed')).length).toBe(before.length);
@@ -97,7 +98,7 @@ async function afterwards(name: string, act: (sandbox: MongoClient) => Promise<u
   await yard.fork(name, { ttlMs: null });
   await act(await yard.client(name));
   const ops = (await allChanges(yard, name)).map(({ op }) => op);
-  const diff = await yard.call('diff.get', { branch: name });
+  const diff = await completeDiff(yard, { branch: name });
   // Main is not touched by any of it.
   expect((await contents(main, `${name}.items`)).size).toBe(2);
   return { ops, diff };
@@ -165,7 +166,7 @@ it('a view, a validator and a hidden index of the sandbox are items, adopted and
   await sandbox.createCollection('large', { viewOn: 'items', pipeline: [{ $match: { n: { $gt: 5 } } }] });
   await sandbox.command({ collMod: 'items', validator: { n: { $type: 'int' } }, validationLevel: 'strict' });
   await sandbox.createIndex('items', { m: 1 }, { hidden: true });
-  const diff = await yard.call('diff.get', { branch: 'parts' });
+  const diff = await completeDiff(yard, { branch: 'parts' });
   expect(schemaRows(diff).sort()).toEqual([
     ['index', 'added', 'parts.items', 'm_1', undefined],
     ['validator', 'added', 'parts.items', undefined, undefined],

@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => yard.close());
 
-const wait = { timeout: 30_000, interval: 20 };
+const wait = { timeout: 100_000, interval: 20 };
 const portOf = (uri: string) => Number(/:(\d+)\//.exec(uri)![1]);
 
 /** Another program that listens on a port and hangs up on whoever comes. */

@@ -23,7 +23,7 @@ async function open(name?: string, env?: NodeJS.ProcessEnv): Promise<CommandYard
   return yard;
 }
 
-const wait = { timeout: 30_000, interval: 20 };
+const wait = { timeout: 100_000, interval: 20 };
 
 async function identity(pid: number): Promise<ProcessIdentity> {
   return { pid, startTime: (await startTimeOf(pid)) ?? 'gone' };

@@ -3,7 +3,8 @@ import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { one } from '../harness/bson.ts';
 import { TestYard } from '../harness/in-process.ts';
 import { serversIn } from '../harness/killable.ts';
-import { allChanges, contents } from '../harness/round.ts';
+import { contents } from '../harness/round.ts';
+import { allChanges } from '../harness/settled.ts';
 
 let yard: TestYard;
 let main: MongoClient;
@@ -45,7 +46,7 @@ it('a reset gives a sandbox its parent’s present state under the same URI; an 
   expect((await yard.call('branches.uri', { branch: 'again' })).uri).toBe(uri);
   expect(await yard.call('branches.uri', { branch: 'again', actor: 'second' })).toEqual(second);
   // The very client that was open: its driver connects again, with the same credentials.
-  await vi.waitFor(async () => expect(await contents(client, ns)).toEqual(mains), { timeout: 20_000 });
+  await vi.waitFor(async () => expect(await contents(client, ns)).toEqual(mains), { timeout: 100_000 });
   expect(await contents(await yard.client('again', 'second'), ns)).toEqual(mains);
   // Capture starts anew; what was before stays with the backup.
   expect(await yard.call('diff.get', { branch: 'again' })).toMatchObject({ complete: true, summary: [], schema: [] });
@@ -66,7 +67,7 @@ it('a reset gives a sandbox its parent’s present state under the same URI; an 
     state: 'live',
     expiresAt: branch.expiresAt,
   });
-  await vi.waitFor(async () => expect(await contents(client, ns)).toEqual(worked), { timeout: 20_000 });
+  await vi.waitFor(async () => expect(await contents(client, ns)).toEqual(worked), { timeout: 100_000 });
   // A password that was renewed in between is the one that counts.
   expect(await contents(await yard.client('again', 'second', { w: 1 }), ns)).toEqual(worked);
   expect(await allChanges(yard, 'again')).toHaveLength(2);
@@ -78,7 +79,7 @@ it('a reset gives a sandbox its parent’s present state under the same URI; an 
   const log = await yard.call('log.list', { branch: 'again' });
   expect(log.find(({ entry }) => entry === answer.entry)).toMatchObject({ undoneBy: undone.entry, undoable: false });
   await yard.call('log.undo', { entry: undone.entry! });
-  await vi.waitFor(async () => expect((await contents(client, ns)).has('"new"')).toBe(true), { timeout: 20_000 });
+  await vi.waitFor(async () => expect((await contents(client, ns)).has('"new"')).toBe(true), { timeout: 100_000 });
 });
 
 it('what was forked from a sandbox before its reset stays with the state that it came from', async () => {

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { ejson, id, one } from '../harness/bson.ts';
 import { TestYard } from '../harness/in-process.ts';
 import { contents, insertExactly } from '../harness/round.ts';
+import { completeDiff } from '../harness/settled.ts';
 import { databaseSides, type DatabaseSides } from '../harness/sides.ts';
 
 let yard: TestYard;
@@ -39,7 +40,7 @@ function withoutDefaults({ options = {}, ...collection }: CollectionInfo): Colle
 }
 
 const schemaRows = async (branch: string) =>
-  (await yard.call('diff.get', { branch })).schema.map(({ type, kind, ns, name, documents }) =>
+  (await completeDiff(yard, { branch })).schema.map(({ type, kind, ns, name, documents }) =>
     [type, kind, ns, name, documents].filter((each) => each !== undefined).join(' '),
   );
 
@@ -50,13 +51,13 @@ async function thereAndBack(branch: string, { main, sandbox }: DatabaseSides): P
   const adopted = await yard.call('plan.adopt', { branch });
   expect(adopted.leftOut).toBeUndefined();
   expect(await stateOf(main)).toEqual(wanted);
-  expect(await yard.call('diff.get', { branch })).toMatchObject({ schema: [], summary: [], complete: true });
+  expect(await completeDiff(yard, { branch })).toMatchObject({ schema: [], summary: [], complete: true });
   const undone = await yard.call('log.undo', { entry: adopted.entry! });
   expect(await stateOf(main)).toEqual(before);
   expect(await schemaRows(branch)).toEqual(shown);
   await yard.call('log.undo', { entry: undone.entry! });
   expect(await stateOf(main)).toEqual(wanted);
-  expect(await yard.call('diff.get', { branch })).toMatchObject({ schema: [], summary: [] });
+  expect(await completeDiff(yard, { branch })).toMatchObject({ schema: [], summary: [] });
 }
 
 it('CS-11: a dropped collection is one item with its count, goes when adopted, and comes back whole: documents byte for byte, in their order, indexes, validator, UUID', async () => {
@@ -103,9 +104,7 @@ it('CS-11: a dropped collection is one item with its count, goes when adopted, a
   ).toEqual(natural);
   // Its history goes on: what main changes in it now is known, and a drop against it is a conflict.
   await main.collection('items').updateOne(one(7), { $set: { text: 'edited' } });
-  expect((await yard.call('diff.get', { branch: 'drop' })).schema).toMatchObject([
-    { conflict: true, edited: [id('7')] },
-  ]);
+  expect((await completeDiff(yard, { branch: 'drop' })).schema).toMatchObject([{ conflict: true, edited: [id('7')] }]);
 });
 
 it('CS-12: a database dropped and filled again is told by _id: removed, modified, added', async () => {
@@ -118,7 +117,7 @@ it('CS-12: a database dropped and filled again is told by _id: removed, modified
   await sandbox.dropDatabase();
   await sandbox.collection('a').insertMany([{ ...one(2), v: new Int32(2) }, { ...one(3), v: new Int32(30) }, one(4)]);
   await main.collection('a').insertOne({ ...one('main’s own'), v: new Int32(9) });
-  const diff = await yard.call('diff.get', { branch: 'again' });
+  const diff = await completeDiff(yard, { branch: 'again' });
   expect(diff.documents.map(({ kind, id: key, conflict }) => [kind, ejson(key), conflict])).toEqual([
     ['removed', { $numberInt: '1' }, false],
     ['modified', { $numberInt: '3' }, false],
@@ -129,10 +128,10 @@ it('CS-12: a database dropped and filled again is told by _id: removed, modified
   const before = await stateOf(main);
   const { entry } = await yard.call('plan.adopt', { branch: 'again' });
   expect((await stateOf(main))['hashes']).toEqual((await stateOf(sandbox))['hashes']);
-  expect(await yard.call('diff.get', { branch: 'again' })).toMatchObject({ schema: [], summary: [] });
+  expect(await completeDiff(yard, { branch: 'again' })).toMatchObject({ schema: [], summary: [] });
   await yard.call('log.undo', { entry: entry! });
   expect(await stateOf(main)).toEqual(before);
-  expect((await yard.call('diff.get', { branch: 'again' })).documents).toEqual(diff.documents);
+  expect((await completeDiff(yard, { branch: 'again' })).documents).toEqual(diff.documents);
 });
 
 it('CS-16: collections, indexes, hidden ones, lifetimes, validators and options are items, adopted and taken back', async () => {
@@ -215,7 +214,7 @@ it('a collection written over by $out is compared by _id, and one that was conve
     ])
     .toArray();
   await sandbox.command({ convertToCapped: 'ring', size: 8_192 });
-  const { summary } = await yard.call('diff.get', { branch: 'out' });
+  const { summary } = await completeDiff(yard, { branch: 'out' });
   expect(summary.find(({ ns }) => ns === 'out.totals')).toMatchObject({ added: 0, modified: 1, removed: 1 });
   expect(await schemaRows('out')).toEqual(['collection added out.ring 3', 'collection removed out.ring 3']);
   const before = await stateOf(main);
@@ -224,7 +223,7 @@ it('a collection written over by $out is compared by _id, and one that was conve
   expect((await stateOf(main))['hashes']).toEqual((await stateOf(sandbox))['hashes']);
   expect(await main.collection('ring').isCapped()).toBe(true);
   expect((await main.collection('ring').find().toArray()).map(({ _id }) => Number(_id))).toEqual([3, 1, 2]);
-  expect(await yard.call('diff.get', { branch: 'out' })).toMatchObject({ schema: [], summary: [] });
+  expect(await completeDiff(yard, { branch: 'out' })).toMatchObject({ schema: [], summary: [] });
   await yard.call('log.undo', { entry: entry! });
   expect(await stateOf(main)).toEqual(before);
 });
@@ -302,7 +301,7 @@ it('what was adopted is the new base: main may drop it again, the branch may dro
   await main.collection('p').drop();
   await main.collection('any').dropIndex('a_1');
   await sandbox.collection('q').drop();
-  const { schema, summary } = await yard.call('diff.get', { branch: 'base' });
+  const { schema, summary } = await completeDiff(yard, { branch: 'base' });
   expect(schema.map(({ type, kind, ns, conflict }) => [type, kind, ns, conflict])).toEqual([
     ['collection', 'removed', 'base.q', false],
   ]);
@@ -345,7 +344,7 @@ it('CS-18: a time-series collection is made with its indexes and its measurement
   const made = async (db: Db) => (await db.listCollections({ name: 'readings' }).toArray()) as Document[];
   expect((await made(main))[0]?.['options']).toEqual((await made(sandbox))[0]?.['options']);
   expect(await main.collection('readings').indexes()).toEqual(await sandbox.collection('readings').indexes());
-  expect((await yard.call('diff.get', { branch: 'series' })).schema).toEqual([]);
+  expect((await completeDiff(yard, { branch: 'series' })).schema).toEqual([]);
   await yard.call('log.undo', { entry: entry! });
   const after = await stateOf(main);
   expect(after['collections']).toEqual(before['collections']);

@@ -3,6 +3,7 @@ import type { Db, Document } from 'mongodb';
 import { id, one } from '../harness/bson.ts';
 import { TestYard } from '../harness/in-process.ts';
 import { contents } from '../harness/round.ts';
+import { completeDiff } from '../harness/settled.ts';
 import { databaseSides } from '../harness/sides.ts';
 
 let yard: TestYard;
@@ -15,7 +16,7 @@ const catalogOf = (db: Db) => db.listCollections({}, { nameOnly: false }).toArra
 const hashOf = async (db: Db) => (await db.command({ dbHash: 1 }))['collections'] as Document;
 
 const sides = (name: string, prepare: (db: Db) => Promise<unknown>) => databaseSides(yard, name, prepare);
-const diff = (branch: string) => yard.call('diff.get', { branch });
+const diff = (branch: string) => completeDiff(yard, { branch });
 
 it('documents of a capped collection are told and not carried over; the rest is', async () => {
   const { main, sandbox } = await sides('capped', (db) => db.createCollection('ring', { capped: true, size: 10_000 }));

@@ -16,7 +16,7 @@ async function killServer(branch: string, id: string): Promise<void> {
   process.kill(pid, 'SIGKILL');
   const noticed = `the server of ${branch} ended`;
   await vi.waitFor(() => expect(yard.log.slice(from).some((line) => line.includes(noticed))).toBe(true), {
-    timeout: 10_000,
+    timeout: 60_000,
     interval: 2,
   });
 }

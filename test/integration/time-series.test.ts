@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { Random } from '../harness/fuzz/random.ts';
 import { databaseSides, type DatabaseSides } from '../harness/sides.ts';
 import { TestYard } from '../harness/in-process.ts';
+import { completeDiff } from '../harness/settled.ts';
 
 let yard: TestYard;
 
@@ -37,7 +38,7 @@ async function held(db: Db, collection = 'w'): Promise<Document[]> {
   return db.collection(collection).find().sort({ m: 1, t: 1, _id: 1 }).toArray();
 }
 
-const diff = (branch: string) => yard.call('diff.get', { branch });
+const diff = (branch: string) => completeDiff(yard, { branch });
 /** The buckets as they are stored. */
 async function stored(db: Db, collection = 'w'): Promise<Buffer[]> {
   const buckets = db.collection(`system.buckets.${collection}`).find({}, { raw: true }).sort({ _id: 1 });
@@ -158,7 +159,7 @@ it('what a bucket was is known for each of two forks between which main went on 
   }
   const sibling = (await yard.client('second')).db('first');
   await sibling.collection('w').deleteMany({ m: 'a' });
-  const against = await yard.call('diff.get', { branch: 'second', against: 'first' });
+  const against = await completeDiff(yard, { branch: 'second', against: 'first' });
   expect(against).toMatchObject({ complete: true, summary: [{ ns: 'first.w', removed: 20, added: 0, modified: 0 }] });
 });
 

@@ -19,6 +19,7 @@ import { buildArray, buildDocument, rawElement } from '../../shared/bson/walk.ts
 import { ejson, id, one } from '../harness/bson.ts';
 import { TestYard } from '../harness/in-process.ts';
 import { contents, documentOf, fieldRows, insertExactly } from '../harness/round.ts';
+import { completeDiff } from '../harness/settled.ts';
 
 let yard: TestYard;
 let client: MongoClient;
@@ -139,13 +140,13 @@ it('BS-21: an _id of every kind the server takes is found, changed, deleted, ado
     else expect((await collection.updateOne(filter, { $inc: { n: new Int32(1) } })).modifiedCount).toBe(1);
   }
   const wanted = await contents(sandbox, ns);
-  const diff = await yard.call('diff.get', { branch: 'odd', only: [{ ns }] });
+  const diff = await completeDiff(yard, { branch: 'odd', only: [{ ns }] });
   expect(diff.summary).toEqual([{ ns, added: 0, modified: 13, removed: 6, conflicts: 0 }]);
   const { entry } = await yard.call('plan.adopt', { branch: 'odd', only: [{ ns }] });
   expect(await contents(client, ns)).toEqual(wanted);
   await yard.call('log.undo', { entry: entry! });
   expect(await contents(client, ns)).toEqual(before);
-}, 60_000);
+});
 
 it('BS-12 BS-13 BS-19 CS-09 DF-04: what only bytes can carry is written byte for byte, and taken back', async () => {
   const ns = 'written.odd';
@@ -172,7 +173,7 @@ it('BS-12 BS-13 BS-19 CS-09 DF-04: what only bytes can carry is written byte for
   await collection.updateOne(one('list'), { $set: { list: [{ id: 2, v: 2.1 }] } });
   await collection.updateOne(one('both'), { $set: { t: zero() } });
 
-  const diff = await yard.call('diff.get', { branch: 'odd', only: [{ ns }] });
+  const diff = await completeDiff(yard, { branch: 'odd', only: [{ ns }] });
   const paths = (key: string) => documentOf(diff, key).fields.map(({ path }) => path);
   expect(paths('names')).toEqual([['$id'], ['$set', 'a'], ['a.b'], ['a', 'b'], [''], ['$']]);
   expect(paths('proto')).toEqual([
@@ -206,7 +207,7 @@ it('BS-12 BS-13 BS-19 CS-09 DF-04: what only bytes can carry is written byte for
   expect(now).toEqual(wanted);
   await yard.call('log.undo', { entry: entry! });
   expect(await contents(client, ns)).toEqual(before);
-}, 60_000);
+});
 
 it('a document of almost 16 MB is changed, adopted and taken back', async () => {
   const ns = 'written.large';
@@ -219,7 +220,7 @@ it('a document of almost 16 MB is changed, adopted and taken back', async () => 
   expect(await contents(client, ns)).toEqual(await contents(sandbox, ns));
   await yard.call('log.undo', { entry: entry! });
   expect(await contents(client, ns)).toEqual(before);
-}, 60_000);
+});
 
 it('a document that a TTL index would expire at once is adopted with its index, and its undo takes both away', async () => {
   const sessions = sandbox.db('ttl').collection('sessions');
@@ -232,7 +233,7 @@ it('a document that a TTL index would expire at once is adopted with its index, 
   expect(await main.countDocuments()).toBe(1);
   await yard.call('log.undo', { entry: entry! });
   expect(await main.countDocuments()).toBe(0);
-}, 60_000);
+});
 
 it('MG-21: a transaction that writes to a new collection, a hundred times, meets nothing but the server', async () => {
   const session = sandbox.startSession();
@@ -252,7 +253,7 @@ it('MG-21: a transaction that writes to a new collection, a hundred times, meets
   }
   await session.endSession();
   expect(failures).toEqual([]);
-  const diff = await yard.call('diff.get', { branch: 'odd' });
+  const diff = await completeDiff(yard, { branch: 'odd' });
   const made = diff.summary.filter(({ ns }) => ns.startsWith('implicit.'));
   expect([made.length, made.every(({ added }) => added === 1), diff.complete]).toEqual([100, true, true]);
-}, 60_000);
+});

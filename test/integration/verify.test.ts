@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { ejson, one } from '../harness/bson.ts';
 import { TestYard } from '../harness/in-process.ts';
 import { contents, insertExactly } from '../harness/round.ts';
+import { completeDiff } from '../harness/settled.ts';
 import { unrecorded } from '../harness/unrecorded.ts';
 
 let yard: TestYard;
@@ -80,7 +81,7 @@ it('what no capture saw is found, named, and from then on part of the record', a
     });
   });
   main = await yard.client('main');
-  expect((await yard.call('diff.get', { branch: 'unseen' })).documents).toHaveLength(1);
+  expect((await completeDiff(yard, { branch: 'unseen' })).documents).toHaveLength(1);
   const found = await verified('unseen');
   expect(found).toMatchObject({ exact: false, parentExact: false, differences: { count: 5 } });
   expect(found.first).toEqual(
@@ -92,7 +93,7 @@ it('what no capture saw is found, named, and from then on part of the record', a
       ['unseen', 'unseen.items', 'new', 'unexpected'],
     ].sort(),
   );
-  const diff = await yard.call('diff.get', { branch: 'unseen' });
+  const diff = await completeDiff(yard, { branch: 'unseen' });
   expect(diff).toMatchObject({ complete: true, summary: [{ added: 1, modified: 2, removed: 1, conflicts: 0 }] });
   const edited = diff.documents.find(({ id }) => ejson(id) === 'edited')!;
   expect([ejson(edited.fields[0]?.base), ejson(edited.fields[0]?.branch)]).toEqual([

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Int32, MongoClient } from 'mongodb';
 import { ejson, id } from '../harness/bson.ts';
 import { TestYard } from '../harness/in-process.ts';
+import { completeDiff } from '../harness/settled.ts';
 
 let yard: TestYard;
 beforeAll(async () => {
@@ -33,7 +34,7 @@ describe('the worked example', () => {
     ]);
     expect(changes.map(({ actor }) => actor)).toEqual(['agent', 'agent', 'agent', 'agent']);
 
-    const diff = await yard.call('diff.get', { branch: 'price-update' });
+    const diff = await completeDiff(yard, { branch: 'price-update' });
     expect(diff.complete).toBe(true);
     expect(diff.summary).toEqual([{ ns: 'shop.products', added: 0, modified: 2, removed: 1, conflicts: 0 }]);
     const [p1, , p3] = diff.documents;
@@ -52,7 +53,7 @@ describe('the worked example', () => {
 
     const main = (await yard.client('main')).db('shop').collection('products');
     await main.updateOne({ _id: 'p2' as never }, { $set: { price: new Int32(85) } });
-    const conflicted = await yard.call('diff.get', { branch: 'price-update', conflictsOnly: true });
+    const conflicted = await completeDiff(yard, { branch: 'price-update', conflictsOnly: true });
     expect(
       conflicted.documents.map(({ id: key, fields }) => [
         ejson(key),

@@ -53,7 +53,7 @@ export class BranchCrashes {
   }
 
   private connect(uri: string): Promise<MongoClient> {
-    return new MongoClient(uri, { serverSelectionTimeoutMS: 3_000 }).connect();
+    return new MongoClient(uri).connect();
   }
 
   get main(): Fingerprint {

@@ -1,8 +1,8 @@
 import type { MongoClient } from 'mongodb';
-import type { Change } from '../../../shared/api.ts';
 import { keyText } from '../../../shared/bson/key.ts';
 import { fromBase64, sameBytes } from '../../../shared/bson/value.ts';
 import type { TestYard } from '../in-process.ts';
+import { allChanges, completeDiff, onceComplete } from '../settled.ts';
 import { collections, database, operation, transaction } from './operations.ts';
 import { momentDifferences } from './moments.ts';
 import { fields, key, Random } from './random.ts';
@@ -37,7 +37,7 @@ export async function fuzz(yard: TestYard, { seed, operations, moments }: FuzzOp
   for (const [index, name] of branches.entries()) {
     const start = before[index]!;
     const after = index === 0 ? main : await snapshot(await yard.client(name));
-    const changes = await changesSince(yard, name, start.seq);
+    const changes = await allChanges(yard, name, start.seq);
     const replay = new Replay(start.documents);
     for (const change of changes) replay.apply(change);
     check(name, [...replay.problems, ...replay.differences(after)]);
@@ -65,9 +65,9 @@ async function adoption(
   const original = await fingerprint(main);
   await write(new Random(random.int(2 ** 31)), operations, yard, name);
   const wanted = await fingerprint(await yard.client(name, 'one'));
-  const changes = await changesSince(yard, name, 0);
+  const changes = await allChanges(yard, name);
   const problems = await momentDifferences(random, yard, name, start, changes, moments);
-  const { complete, gaps } = await yard.call('diff.get', { branch: name, summary: true });
+  const { complete, gaps } = await completeDiff(yard, { branch: name, summary: true });
   if (!complete) problems.push(`the diff is not complete: ${JSON.stringify(gaps)}`);
   const { entry, leftOut } = await yard.call('plan.adopt', { branch: name });
   if (leftOut) problems.push(`left out: ${leftOut.join(' ')}`);
@@ -120,17 +120,8 @@ async function write(random: Random, count: number, yard: TestYard, branch: stri
 }
 
 async function moment(yard: TestYard, branch: string): Promise<{ documents: Snapshot; seq: number }> {
-  const { last } = await yard.call('changes.page', { branch, settle: true, limit: 1 });
+  const { last } = await onceComplete(() => yard.call('changes.page', { branch, settle: true, limit: 1 }));
   return { documents: await snapshot(await yard.client(branch)), seq: last };
-}
-
-async function changesSince(yard: TestYard, branch: string, after: number): Promise<Change[]> {
-  const all: Change[] = [];
-  for (;;) {
-    const { changes } = await yard.call('changes.page', { branch, settle: true, after: all.at(-1)?.seq ?? after });
-    if (changes.length === 0) return all;
-    all.push(...changes);
-  }
 }
 
 /** The engine's own exact comparison finds nothing either; what main has dropped it may call unverified. */
@@ -145,7 +136,7 @@ async function verifyDifferences(yard: TestYard, branch: string): Promise<string
 
 /** A document is listed exactly where the branch changed it and it is not as the parent has it by now. */
 async function diffDifferences(yard: TestYard, name: string, effect: NetEffect, main: Snapshot): Promise<string[]> {
-  const diff = await yard.call('diff.get', { branch: name, limit: 10_000 });
+  const diff = await completeDiff(yard, { branch: name, limit: 10_000 });
   const problems = diff.complete ? [] : [`it is not complete: ${JSON.stringify(diff.gaps)}`];
   const ofDocuments = (ns: string) => ns.startsWith(`${database}.`);
   const listed = new Map(
