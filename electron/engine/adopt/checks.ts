@@ -130,8 +130,11 @@ function collectionAfter(
   if (collection?.kind !== 'collection') return undefined;
   const specs = new Map(collection.indexes);
   let { validation } = collection;
+  // What had the name of one that the plan makes may be called otherwise before that.
+  const makes = (step: SchemaStep) => step.type === 'collection' && step.ns === ns && step.after !== undefined;
+  const made = before === undefined ? steps.findLastIndex(makes) : -1;
   let name = before ?? ns;
-  for (const step of steps) {
+  for (const step of steps.slice(made + 1)) {
     if (step.ns !== name) continue;
     if (step.type === 'rename') name = step.to ?? name;
     const after = step.after === undefined ? undefined : documentBytes(fromBase64(step.after));
