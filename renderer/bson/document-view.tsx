@@ -6,21 +6,30 @@ import { LineText, signs } from './line-text.tsx';
 import type { Line } from './line.ts';
 
 /** How a document's lines are drawn, whatever their layout. */
-export interface ViewProps {
-  readonly lines: readonly Line[];
+export interface ViewProps<L extends Line = Line> {
+  readonly lines: readonly L[];
   readonly label: string;
   readonly onOpenFold: (key: string) => void;
   /** What stands before a line: where a choice is made. */
   readonly box?: (line: Line) => ReactNode;
   /** What stands at a line's right, in place of its note. */
-  readonly end?: (line: Line) => ReactNode;
+  readonly end?: (line: L) => ReactNode;
   readonly isOut?: (line: Line) => boolean;
   /** The key of the line that has the keyboard. */
   readonly current?: string | undefined;
 }
 
 /** A document's lines below each other, only those in view. */
-export function DocumentView({ lines, label, onOpenFold, box, end, isOut, current }: ViewProps) {
+export function DocumentView<L extends Line>({
+  lines,
+  label,
+  look,
+  onOpenFold,
+  box,
+  end,
+  isOut,
+  current,
+}: ViewProps<L> & { readonly look?: 'result' }) {
   const view = useRef<HTMLDivElement>(null);
   const { scroller, abovePx } = useScrollPlace(view);
   const virtual = useVirtualRows({
@@ -37,8 +46,11 @@ export function DocumentView({ lines, label, onOpenFold, box, end, isOut, curren
     lines.findIndex((line) => line.key === current),
     virtual.scrollToIndex,
   );
+  const classes = ['doc', box === undefined ? '' : 'doc-pick', look === undefined ? '' : `doc-${look}`]
+    .join(' ')
+    .trim();
   return (
-    <div className={box === undefined ? 'doc' : 'doc doc-pick'} ref={view} role="group" aria-label={label} tabIndex={0}>
+    <div className={classes} ref={view} role="group" aria-label={label} tabIndex={0}>
       <div className="doc-all" style={{ height: virtual.getTotalSize() }}>
         {virtual.getVirtualItems().map((item) => {
           const line = lines[item.index];

@@ -1,7 +1,6 @@
-import type { Bson, DocumentChange } from '../../shared/api.ts';
-import { documentBytes, fromBase64, typeName } from '../../shared/bson/value.ts';
-import { diffDocument } from '../../shared/changes/delta.ts';
-import { collectionName, fieldCount, idText, pathText, plainBson, plainText, titleOf } from '../bson/plain.ts';
+import type { DocumentChange } from '../../shared/api.ts';
+import { fromBase64 } from '../../shared/bson/value.ts';
+import { collectionName, idText, pathText, titleOf } from '../bson/plain.ts';
 import { Button } from '../shell/controls.tsx';
 import { Icon } from '../shell/icons.tsx';
 import { KindMark } from '../shell/marks.tsx';
@@ -10,12 +9,16 @@ import { clock } from '../shell/time.ts';
 import { conflictPlaces, decisionOf, placeKey } from './decisions.ts';
 import type { Choice, ConflictPlace, Decisions, Reopened, Side } from './decisions.ts';
 import { ResultCell } from './result-cell.tsx';
+import type { Selection } from './selection.ts';
+import { SettledRows } from './settled-rows.tsx';
+import { sideText } from './side-text.ts';
 import { schemaWords } from './words.ts';
 
 /** What the rows show and tell. */
 export interface RowActions {
   readonly names: Readonly<Record<Side, string>>;
   readonly decisions: Decisions;
+  readonly selection: Selection;
   readonly reopened: Reopened;
   /** Keys of the row that has the keyboard, and of the one whose result is being typed. */
   readonly current: string | undefined;
@@ -62,7 +65,6 @@ export function ConflictDocument({
   const { names, decisions, onDecide } = actions;
   const places = conflictPlaces(document);
   const decided = places.filter((place) => decisionOf(decisions, place) !== undefined).length;
-  const others = document.fields.filter((field) => field.class !== 'divergent');
   const [first] = document.fields;
   const whole = first?.path.length === 0 ? (first.branch ?? first.parent ?? first.base) : undefined;
   const title = whole === undefined ? undefined : titleOf(fromBase64(whole));
@@ -101,18 +103,7 @@ export function ConflictDocument({
       {places.map((place) => (
         <PlaceRow key={placeKey(place)} place={place} actions={actions} />
       ))}
-      {others.map((field) => (
-        <tr key={JSON.stringify(field.path)} className="auto">
-          <td className="cut">{pathText(field.path)}</td>
-          <td className="cut">{sideText(field.base, undefined)}</td>
-          <td className="side-col quiet cut">{sideText(field.parent, field.base)}</td>
-          <td className="side-col cut">{sideText(field.branch, field.base)}</td>
-          <td className="result-col cut">
-            {sideText(field.branch, field.base)}{' '}
-            <span className="lbl">{field.class === 'convergent' ? 'alike' : `only in ${names.branch}`}</span>
-          </td>
-        </tr>
-      ))}
+      <SettledRows document={document} names={names} selection={actions.selection} />
     </tbody>
   );
 }
@@ -161,21 +152,4 @@ function PlaceRow({ place, actions }: { readonly place: ConflictPlace; readonly 
       </td>
     </tr>
   );
-}
-
-/** A side's value; one that is missing was removed, or was never there. Of a whole document what that side changed. */
-export function sideText(bson: Bson | undefined, base: Bson | undefined): string {
-  if (bson === undefined) return base === undefined ? 'not there' : '− removed';
-  const value = fromBase64(bson);
-  if (typeName(value) !== 'Object') return plainBson(bson, 120);
-  const before = base === undefined ? undefined : fromBase64(base);
-  if (before === undefined || typeName(before) !== 'Object') return plural(fieldCount(value), 'field');
-  const { fields } = diffDocument(documentBytes(before), documentBytes(value));
-  const [first] = fields;
-  if (first === undefined) return 'unchanged';
-  const side = (one: Uint8Array | undefined): string => (one === undefined ? 'none' : plainText(one, 40));
-  const more = fields.length === 1 ? '' : ` +${plural(fields.length - 1, 'field')}`;
-  return first.order === true
-    ? `order changed${more}`
-    : `${pathText(first.path)} ${side(first.base)} → ${side(first.branch)}${more}`;
 }

@@ -40,6 +40,7 @@ export function ConflictView({ branch, review }: { readonly branch: BranchRow; r
   const actions: RowActions = {
     names: { parent, branch: branch.name },
     decisions,
+    selection: review.selection,
     reopened: review.reopened,
     current: currentKey,
     editing,

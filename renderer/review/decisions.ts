@@ -62,7 +62,10 @@ export function withoutDecision(decisions: Decisions, place: ConflictPlace): Dec
   return left;
 }
 
-export function decisionOf(decisions: Decisions, place: ConflictPlace): Choice | undefined {
+export function decisionOf(
+  decisions: Decisions,
+  place: Pick<ConflictPlace, 'ns' | 'id' | 'path' | 'schema'>,
+): Choice | undefined {
   return decisions.get(placeKey(place))?.choice;
 }
 

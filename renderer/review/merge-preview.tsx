@@ -1,23 +1,22 @@
 import { useEffect, useMemo, useState } from 'react';
 import type { BranchRow, Output } from '../../shared/api.ts';
-import { documentBytes, documentValue, fromBase64, toBase64 } from '../../shared/bson/value.ts';
-import { mergeDocument } from '../../shared/changes/compare.ts';
-import { errorBody } from '../../shared/errors.ts';
 import { DocumentView } from '../bson/document-view.tsx';
 import { idText } from '../bson/plain.ts';
 import type { LinesJob } from '../bson/lines-job.ts';
 import { useLines } from '../bson/use-lines.ts';
 import { plural } from '../shell/numbers.ts';
 import { call } from '../store/engine.ts';
-import { decisionOf } from './decisions.ts';
-import type { ConflictPlace, Decisions } from './decisions.ts';
+import type { ConflictPlace, Side } from './decisions.ts';
+import { mergedOrProblem } from './merged-document.ts';
+import type { MergedDocument, Source } from './merged-document.ts';
+import { resultLines } from './result-lines.ts';
+import type { ResultLine } from './result-lines.ts';
 import type { ReviewState } from './review.ts';
-import { hasField } from './selection.ts';
-import type { Selection } from './selection.ts';
+import { sideText } from './side-text.ts';
 
 type Sides = Output<'diff.document'>;
 
-/** The document that is being decided, as it would be in the parent. What is not decided stays as the parent has it. */
+/** The document that is being decided, as it would be in the parent, each new place with the side it comes from. */
 export function MergePreview({
   branch,
   review,
@@ -47,86 +46,124 @@ export function MergePreview({
   if (!sides.of.startsWith(`${ns}\n${id}\n`)) return null;
   return (
     <section className="conf-preview" aria-label="Result">
-      <Merged key={sides.of} review={review} parent={parent} ns={ns} id={id} sides={sides.sides} />
+      <Preview
+        key={sides.of}
+        review={review}
+        names={{ parent, branch: branch.name }}
+        ns={ns}
+        id={id}
+        sides={sides.sides}
+      />
     </section>
   );
 }
 
-function Merged({
+type Names = Readonly<Record<Side, string>>;
+
+function Preview({
   review,
-  parent,
+  names,
   ns,
   id,
   sides,
 }: {
   readonly review: ReviewState;
-  readonly parent: string;
+  readonly names: Names;
   readonly ns: string;
   readonly id: string;
   readonly sides: Sides;
 }) {
-  const [opened, setOpened] = useState<ReadonlySet<string>>(new Set());
   const { decisions, selection, strict } = review;
   const merged = useMemo(
-    () => mergedDocument(sides, { ns, id, decisions, selection, strict }),
+    () => mergedOrProblem(sides, { ns, id, decisions, selection, strict }),
     [sides, ns, id, decisions, selection, strict],
   );
-  const job = useMemo(
-    (): LinesJob => ({ base: sides.parent, target: merged.result, form: 'tree', options: { opened, noteTypes: true } }),
-    [sides.parent, merged.result, opened],
-  );
-  const { lines } = useLines(job);
-  const left = merged.undecided === 0 ? '' : `, ${plural(merged.undecided, 'place')} not decided: as ${parent} has it`;
+  const undecided = 'problem' in merged ? 0 : merged.undecided;
   return (
     <>
       <h3>
-        {idText(id)} as it would be in {parent}
-        <span className="quiet">{left}</span>
+        {idText(id)} as it would be in {names.parent}
+        {undecided === 0 ? null : (
+          <span className="c-con"> {plural(undecided, 'place')} not decided, it is left out until then</span>
+        )}
       </h3>
-      {merged.problem === undefined ? null : <p className="doc-note c-rem">{merged.problem}</p>}
-      {merged.problem === undefined && merged.result === undefined ? (
-        <p className="doc-note">It would not be in {parent}.</p>
+      {'problem' in merged ? (
+        <p className="doc-note c-rem">{merged.problem}</p>
+      ) : merged.result === undefined && undecided === 0 ? (
+        <p className="doc-note">It would not be in {names.parent}.</p>
       ) : (
-        <DocumentView
-          label="Document as it would be"
-          lines={lines ?? []}
-          onOpenFold={(key) => setOpened((now) => new Set([...now, key]))}
-        />
+        <Lines merged={merged} names={names} />
       )}
     </>
   );
 }
 
-interface Chosen {
-  readonly ns: string;
-  readonly id: string;
-  readonly decisions: Decisions;
-  readonly selection: Selection;
-  readonly strict: boolean;
+function Lines({ merged, names }: { readonly merged: MergedDocument; readonly names: Names }) {
+  const [opened, setOpened] = useState<ReadonlySet<string>>(new Set());
+  const { result, before, fields, sources } = merged;
+  const job = useMemo(
+    (): LinesJob => ({
+      base: before,
+      target: result,
+      fields,
+      form: 'tree',
+      options: { opened, noteTypes: true },
+    }),
+    [before, result, fields, opened],
+  );
+  const { lines = [] } = useLines(job);
+  const shown = useMemo(() => resultLines(lines, sources), [lines, sources]);
+  const end = (line: ResultLine) => {
+    const { source, note } = line;
+    const field = fields[line.changes[0] ?? -1];
+    if (source === undefined) return note;
+    if (source !== 'open')
+      return (
+        <>
+          <SideTag source={source} names={names} />
+          {note === undefined ? null : <span className="push">{note}</span>}
+        </>
+      );
+    const text = (side: Side): string => `${sideText(field?.[side], field?.base)} from ${names[side]}`;
+    return (
+      <span className="cut">
+        {text('parent')}, or {text('branch')}
+      </span>
+    );
+  };
+  return (
+    <DocumentView
+      label="Document as it would be"
+      look="result"
+      lines={shown}
+      end={end}
+      onOpenFold={(key) => setOpened((now) => new Set([...now, key]))}
+    />
+  );
 }
 
-function mergedDocument(
-  { base, parent, branch }: Sides,
-  { ns, id, decisions, selection, strict }: Chosen,
-): { readonly result: string | undefined; readonly undecided: number; readonly problem?: string } {
-  const bytes = (bson: string | undefined) => (bson === undefined ? undefined : documentBytes(fromBase64(bson)));
-  let undecided = 0;
-  try {
-    const { result } = mergeDocument(
-      { base: bytes(base), parent: bytes(parent), branch: bytes(branch) },
-      ({ path, class: merge }) => {
-        if (merge !== 'divergent') return hasField(selection, ns, id, path) ? 'branch' : 'parent';
-        const choice = decisionOf(decisions, { ns, id, path, base: undefined, parent: undefined, branch: undefined });
-        if (choice === undefined) {
-          undecided += 1;
-          return 'parent';
-        }
-        return 'side' in choice ? choice.side : { value: fromBase64(choice.value) };
-      },
-      { strict },
-    );
-    return { result: result === undefined ? undefined : toBase64(documentValue(result)), undecided };
-  } catch (error) {
-    return { result: undefined, undecided, problem: errorBody(error).message };
-  }
+const rails: Readonly<Record<Source, string>> = {
+  parent: 'm',
+  branch: '',
+  both: 'mb',
+  mixed: 'mb',
+  edited: 'none',
+  open: 'none',
+};
+
+/** The rail of the side a value comes from: thick the parent, thin the branch. */
+function SideTag({ source, names }: { readonly source: Exclude<Source, 'open'>; readonly names: Names }) {
+  const words = {
+    parent: names.parent,
+    branch: names.branch,
+    both: 'both alike',
+    mixed: `${names.parent} and ${names.branch}`,
+    edited: 'edited',
+  };
+  return (
+    <span className={`side-tag ${rails[source]}`}>
+      <span className="sr">, {source === 'both' || source === 'edited' ? '' : 'from '}</span>
+      {words[source]}
+    </span>
+  );
 }

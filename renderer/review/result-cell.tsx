@@ -2,10 +2,10 @@ import { useId, useState } from 'react';
 import type { KeyboardEvent } from 'react';
 import { fromBase64, sameBytes, toBase64, Type, typeName } from '../../shared/bson/value.ts';
 import { Icon } from '../shell/icons.tsx';
-import { sideText } from './conflict-rows.tsx';
 import type { RowActions } from './conflict-rows.tsx';
 import { placeKey, resultOf } from './decisions.ts';
 import type { Choice, ConflictPlace } from './decisions.ts';
+import { sideText } from './side-text.ts';
 import { textToEdit, typedValue } from './typed-text.ts';
 
 interface CellProps {

@@ -211,6 +211,7 @@ export async function refreshReview(branch: Named): Promise<void> {
     const diff = await call('diff.get', {
       branch: branch.name,
       conflictsOnly: true,
+      parentFields: true,
       limit: conflictsAtMost,
       ...strictness(branch),
     });

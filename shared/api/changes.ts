@@ -49,6 +49,8 @@ export const DocumentChange = z.object({
   kind: ChangeKind,
   conflict: z.boolean(),
   fields: z.array(FieldChange),
+  /** Of a document in conflict, where it was asked for: what the parent alone changed in it. */
+  parentFields: z.array(FieldChange).optional(),
   /** Of a bucket of a time-series collection: what became of the measurements in it. */
   measurements: Counts.omit({ conflicts: true }).optional(),
 });
@@ -155,6 +157,8 @@ export const changeApi = {
       after: z.string().optional(),
       /** Keep only documents with conflicts. */
       conflictsOnly: z.boolean().optional(),
+      /** Tell of documents in conflict what the parent alone changed too; not with `against`. */
+      parentFields: z.boolean().optional(),
       /** Any edit of one document on both sides is a conflict. */
       strict: z.boolean().optional(),
       /** Only the page of documents: answered as soon as it is full, `summary` and `schema` stay empty. */

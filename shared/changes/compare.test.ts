@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { parseEjson, shellText, toEjson } from '../bson/ejson.ts';
 import { documentBytes, documentValue, sameBytes, typeName } from '../bson/value.ts';
 import { buildDocument, rawElement } from '../bson/walk.ts';
-import { compareDocument, type FieldDelta, mergeDocument, type Sides } from './compare.ts';
+import { compareDocument, type FieldDelta, mergeDocument, parentChanges, type Sides } from './compare.ts';
 import { applyDelta, diffDocument, reverseDelta } from './delta.ts';
 
 /** A document from relaxed Extended JSON, or from bytes. */
@@ -340,6 +340,30 @@ describe('both sides', () => {
       fields: [{ class: 'divergent' }],
     });
     expect(compareDocument({ ...given, parent: given.base }, { strict: true })?.conflict).toBe(false);
+  });
+});
+
+describe('what the parent alone changed', () => {
+  test('is told by field, beside what is adopted and what must be decided', () => {
+    const given = sides(
+      '{"a":1,"b":1,"c":1,"d":1,"gone":1,"list":[{"_id":1,"n":1},{"_id":2,"n":1}]}',
+      '{"a":2,"b":1,"c":2,"d":2,"new":1,"list":[{"_id":0},{"_id":1,"n":1},{"_id":2,"n":5}]}',
+      '{"a":1,"b":3,"c":2,"d":3,"gone":1,"list":[{"_id":1,"n":9},{"_id":2,"n":1}]}',
+    );
+    expect(parentChanges(given).map(line)).toEqual([
+      '["a"]: 1 | 2 | 1 clean',
+      '["gone"]: 1 | - | 1 clean',
+      '["list",0]: - | { _id: 0 } | - clean',
+      '["list",2,"n"]: 1 | 5 | 1 clean',
+      '["new"]: - | 1 | - clean',
+    ]);
+  });
+
+  test('is nothing where the document itself is what must be decided', () => {
+    expect(parentChanges(sides('{"a":1}', '{"a":2}', undefined))).toEqual([]);
+    expect(parentChanges(sides('{"a":1}', undefined, '{"a":2}'))).toEqual([]);
+    expect(parentChanges(sides(undefined, '{"a":1}', '{"a":2}'))).toEqual([]);
+    expect(parentChanges(sides('{"a":1}', '{"a":1}', '{"a":2}'))).toEqual([]);
   });
 });
 

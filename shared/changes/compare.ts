@@ -35,6 +35,18 @@ export function compareDocument(sides: Sides, options: CompareOptions = {}): Doc
   };
 }
 
+/** What the parent alone changed in a document that is on all three sides: it stays there, whatever is adopted. */
+export function parentChanges(sides: Sides, options: CompareOptions = {}): FieldDelta[] {
+  const delta = compareDocument({ base: sides.base, parent: sides.branch, branch: sides.parent }, options);
+  return (delta?.fields ?? [])
+    .filter((field) => field.class === 'clean')
+    .map(({ parent: branch, branch: parent, ...field }) => ({
+      ...field,
+      ...(parent === undefined ? {} : { parent }),
+      ...(branch === undefined ? {} : { branch }),
+    }));
+}
+
 /**
  * The parent's document after adopting: `choose` is asked once for each entry that {@link compareDocument} lists. `result` is left
  * out where the document is gone. With `'parent'` for all it is the parent's bytes; with `'branch'` for all, and a parent

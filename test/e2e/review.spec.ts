@@ -51,13 +51,30 @@ async function adopt(page: Page, count: string): Promise<void> {
 test('a conflict is decided field by field, by a side and by what is typed, and can be undone', async ({ app }) => {
   const { page } = app;
   const decimal = (text: string) => Decimal128.fromString(text);
-  const lamp = { _id: 'lamp', price: decimal('49.00'), stock: new Int32(3), label: 'Lamp', note: 'as it was' };
+  const lamp = {
+    _id: 'lamp',
+    price: decimal('49.00'),
+    stock: new Int32(3),
+    label: 'Lamp',
+    note: 'as it was',
+    place: 'A1',
+  };
   await withSides(app, [lamp], async ({ main, branch }) => {
     await branch.updateOne({ _id: 'lamp' }, { $set: { price: decimal('44.00'), stock: new Int32(5), note: 'new' } });
-    await main.updateOne({ _id: 'lamp' }, { $set: { price: decimal('52.00'), stock: new Int32(9) } });
+    await main.updateOne({ _id: 'lamp' }, { $set: { price: decimal('52.00'), stock: new Int32(9), place: 'B7' } });
     await openReview(page, /1 document in 1 collection, 1 conflict/);
     await page.getByRole('button', { name: /Decide 1 conflict/ }).click();
+    // What needs no decision is told all the same, and the result says of each line where it comes from.
+    const table = page.getByRole('region', { name: 'Conflicts' });
+    await expect(table.getByRole('row', { name: /^place/ })).toContainText('"B7"only in main');
+    await expect(table.getByRole('row', { name: /^note/ })).toContainText('"new"only in trial');
+    const preview = page.getByRole('region', { name: 'Result' });
+    await expect(preview).toContainText('2 places not decided, it is left out until then');
+    await expect(preview).toContainText('price: not decided52.00 from main, or 44.00 from trial');
+    await expect(preview).toContainText('place: "B7", from main');
+    await expect(preview).toContainText('note: "new", from trial');
     await page.getByRole('button', { name: /^Take main for stock/ }).click();
+    await expect(preview).toContainText('stock: 9, from main');
     await page.getByRole('button', { name: 'Edit the result for price' }).click();
     const result = page.getByRole('textbox', { name: 'Result for price' });
     await result.fill('47.50 EUR');
@@ -66,7 +83,7 @@ test('a conflict is decided field by field, by a side and by what is typed, and 
     await expect(page.getByText('Decimal128').last()).toBeVisible();
     await result.press('Enter');
     await expect(page.getByRole('heading', { name: '2 of 2 decisions made in 1 document' })).toBeVisible();
-    await expect(page.getByRole('region', { name: 'Result' })).toContainText('47.50');
+    await expect(preview).toContainText('price: 47.50, edited');
 
     // Decisions outlive the window, until a side moves.
     await page.reload();
@@ -78,7 +95,7 @@ test('a conflict is decided field by field, by a side and by what is typed, and 
     await page.getByRole('button', { name: /^Take trial for stock/ }).click();
     await page.getByRole('button', { name: 'Back to review' }).click();
     await adopt(page, '1 change');
-    const adopted = { ...lamp, price: decimal('47.50'), stock: new Int32(5), note: 'new' };
+    const adopted = { ...lamp, place: 'B7', price: decimal('47.50'), stock: new Int32(5), note: 'new' };
     expect(await main.findOne({ _id: 'lamp' })).toEqual(adopted);
     await expect(
       page.getByRole('region', { name: 'Review' }).getByRole('list', { name: 'Adoptions' }).getByRole('listitem'),
@@ -86,7 +103,7 @@ test('a conflict is decided field by field, by a side and by what is typed, and 
     await page.getByRole('status').getByRole('button', { name: 'Undo' }).click();
     await expect
       .poll(() => main.findOne({ _id: 'lamp' }))
-      .toEqual({ ...lamp, price: decimal('52.00'), stock: new Int32(8) });
+      .toEqual({ ...lamp, place: 'B7', price: decimal('52.00'), stock: new Int32(8) });
   });
 });
 

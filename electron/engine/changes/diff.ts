@@ -1,7 +1,7 @@
 import type { ChangeKind, Target } from '../../../shared/api.ts';
 import { fromBase64, toBase64, type BsonValue } from '../../../shared/bson/value.ts';
 import { ForkyardError } from '../../../shared/errors.ts';
-import { compareDocument, type FieldDelta } from '../../../shared/changes/compare.ts';
+import { compareDocument, type FieldDelta, parentChanges } from '../../../shared/changes/compare.ts';
 import type { Home } from '../home/home.ts';
 import type { GapRecord, TouchedRecord } from '../home/records.ts';
 import { loadBaseCatalog } from './base-catalog.ts';
@@ -21,6 +21,8 @@ export interface ListedDocument {
   readonly kind: ChangeKind;
   readonly conflict: boolean;
   readonly fields: readonly FieldDelta[];
+  /** What the parent alone changed, where it was asked for. */
+  readonly parentFields?: readonly FieldDelta[] | undefined;
   /** Of a bucket of a time-series collection: what became of the measurements in it. */
   readonly measurements?: MeasurementCounts | undefined;
 }
@@ -57,6 +59,8 @@ export interface DiffQuery {
   readonly limit: number;
   readonly after?: string | undefined;
   readonly conflictsOnly?: boolean | undefined;
+  /** Tell of documents in conflict what the parent alone changed too. */
+  readonly parentFields?: boolean | undefined;
   readonly strict?: boolean | undefined;
   /** Only the page of documents, answered as soon as it is full: no summary, no schema. */
   readonly listing?: boolean | undefined;
@@ -103,6 +107,7 @@ export async function computeDiff(home: Home, branch: Side, parent: Side, query:
     query.listing === true ? { after: from, rows: query.limit + 1 } : {},
   );
   const found = await listed(pages, ({ sides }) => sides.row.id, query);
+  const documents = query.parentFields === true ? found.documents.map(withParentFields) : found.documents;
   const deltas = compareSchema(comparison.base, comparison.parentCatalog, comparison.branchCatalog);
   const wanted = await withParentEdits(
     comparison,
@@ -113,7 +118,12 @@ export async function computeDiff(home: Home, branch: Side, parent: Side, query:
   if (adminChanged) {
     gaps.push(adminGap(branch.record._id));
   }
-  return { complete: settled && gaps.every((gap) => gap.settled), gaps, schema, ...found };
+  return { complete: settled && gaps.every((gap) => gap.settled), gaps, schema, ...found, documents };
+}
+
+function withParentFields(document: DocumentDiff): ListedDocument {
+  const { sides, conflict } = document;
+  return conflict ? { ...document, parentFields: parentChanges(sides, { whole: sides.isBucket }) } : document;
 }
 
 /** Counts pages of differences, in order of their ids, and keeps the page of documents that was asked for. */
@@ -121,7 +131,7 @@ export async function listed<T extends ListedDocument>(
   pages: AsyncIterable<readonly T[]>,
   idOf: (document: T) => Uint8Array,
   query: DiffQuery,
-): Promise<Pick<DiffResult, 'summary' | 'documents' | 'next'>> {
+): Promise<Pick<DiffResult, 'summary' | 'next'> & { readonly documents: readonly T[] }> {
   const summary = new Map<string, NamespaceCounts>();
   const documents: T[] = [];
   const from = pageStart(query);

@@ -89,6 +89,7 @@ export const changeMethods: Methods<
       limit: input.limit ?? pageDefault,
       after: input.after,
       conflictsOnly: input.conflictsOnly,
+      parentFields: input.parentFields,
       strict: input.strict,
       listing: input.listing,
       signal,

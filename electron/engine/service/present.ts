@@ -57,6 +57,7 @@ export function presentDocument(diff: ListedDocument): DocumentChange {
     kind: diff.kind,
     conflict: diff.conflict,
     fields: diff.fields.map(presentField),
+    ...(diff.parentFields ? { parentFields: diff.parentFields.map(presentField) } : {}),
     ...(diff.measurements ? { measurements: diff.measurements } : {}),
   };
 }
