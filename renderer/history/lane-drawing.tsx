@@ -1,5 +1,6 @@
 import { mostRows } from './lanes.ts';
 import type { Lane } from './lanes.ts';
+import { letterPx } from './node-labels.ts';
 import { shareOf } from './track.ts';
 import type { Track } from './track.ts';
 
@@ -7,6 +8,8 @@ const firstPx = 20;
 const rowPx = 18;
 /** How long a siding takes to leave or to join its rail. */
 const bendPx = 22;
+/** Between the mark and a name beside it. */
+const markGapPx = 10;
 
 interface LanesProps {
   readonly lanes: readonly Lane[];
@@ -24,7 +27,7 @@ export function lanesHeight(lanes: readonly Lane[]): number {
 
 /** About how wide a name is drawn, with what a lane needs to leave before it. */
 export function laneSpacePx(name: string): number {
-  return bendPx + name.length * 6.5 + 24;
+  return bendPx + name.length * letterPx + 24;
 }
 
 /** Sandboxes beside the rail they left: joined again where something of theirs was adopted, a buffer stop where they ended. */
@@ -57,21 +60,19 @@ function bend(x: number, y: number, toX: number, toY: number): string {
   return `M${px(x)} ${px(y)}C${px(x + half)} ${px(y)} ${px(x + half)} ${px(toY)} ${px(toX)} ${px(toY)}`;
 }
 
-/** The names of the sandboxes on their lanes, where there is room; above everything that fades. */
-export function LaneNames({ lanes, track, width, railY }: LanesProps) {
+/** The names of the sandboxes on their lanes, where there is room; above everything that fades, beside the mark. */
+export function LaneNames({ lanes, track, width, railY, markX }: LanesProps & { readonly markX: number }) {
   return (
     <g aria-hidden="true">
       {lanes.map((lane) => {
         const start = shareOf(track, lane.from) * width + bendPx + 12;
         const end = lane.to === undefined ? width : shareOf(track, lane.to) * width;
-        if (end - start < lane.name.length * 6.5) return null;
+        const size = lane.name.length * letterPx;
+        const isCrossed = markX > start - markGapPx && markX < start + size + markGapPx;
+        const x = isCrossed ? markX + markGapPx : start;
+        if (end - x < size) return null;
         return (
-          <text
-            key={`${lane.name} ${String(lane.from)}`}
-            className="axis-e lane-name"
-            x={start}
-            y={laneY(lane, railY) + 4}
-          >
+          <text key={`${lane.name} ${String(lane.from)}`} className="axis-e lane-name" x={x} y={laneY(lane, railY) + 4}>
             {lane.name}
           </text>
         );

@@ -8,9 +8,10 @@ import { useWidth } from '../shell/use-width.ts';
 import { LaneNames, Lanes, laneSpacePx, lanesHeight } from './lane-drawing.tsx';
 import { lanesOf } from './lanes.ts';
 import type { Lane } from './lanes.ts';
+import { placeLabels } from './node-labels.ts';
 import { placeOf, seqAt, shareOf, stretches, type Span, type Track } from './track.ts';
 
-const railY = 38;
+const railY = 40;
 const barHeightPx = 34;
 /** Between the rail, or its lowest lane, and the highest bar. */
 const barGapPx = 24;
@@ -105,8 +106,8 @@ export function Scrubber(props: ScrubberProps) {
         <Nodes {...props} width={width} />
         <Axis track={track} width={width} axisY={axisY} />
         <rect className="veil" x={x} y={railY - 8} width={Math.max(0, width - x)} height={axisY - railY + 8} />
-        <NodeLabels {...props} width={width} />
-        <LaneNames lanes={lanes} track={track} width={width} railY={railY} />
+        <NodeLabels {...props} width={width} markX={x} />
+        <LaneNames lanes={lanes} track={track} width={width} railY={railY} markX={x} />
         <Mark x={x} width={width} axisY={axisY} text={momentText(moment, track)} />
       </svg>
     </section>
@@ -177,8 +178,6 @@ function HatchLines({ x, width, axisY }: { readonly x: number; readonly width: n
   return <path className="scrub-hatch" d={path} />;
 }
 
-const nodeGapPx = 84;
-
 /** Entries of the log on the rail. */
 function Nodes({ track, entries, width }: ScrubberProps & { readonly width: number }) {
   return (
@@ -191,58 +190,27 @@ function Nodes({ track, entries, width }: ScrubberProps & { readonly width: numb
 }
 
 /** What the entries were, above the rail; they do not fade with what is behind the mark. */
-function NodeLabels({ track, entries, width }: ScrubberProps & { readonly width: number }) {
+function NodeLabels({
+  track,
+  entries,
+  width,
+  markX,
+}: ScrubberProps & { readonly width: number; readonly markX: number }) {
   return (
     <g aria-hidden="true">
-      {placed(track, entries, width).map(({ entry, x, hasLabel }) =>
-        hasLabel ? (
-          <text
-            key={entry.entry}
-            className="axis-e"
-            x={x}
-            y={28}
-            textAnchor={x < 40 ? 'start' : x > width - 60 ? 'end' : 'middle'}
-          >
-            {labelOf(entry)}
-          </text>
-        ) : null,
-      )}
+      {placeLabels(placed(track, entries, width), markX, width).map(({ key, text, x, anchor }) => (
+        <text key={key} className="axis-e" x={x} y={railY - 10} textAnchor={anchor}>
+          {text}
+        </text>
+      ))}
     </g>
   );
 }
 
-/** A label is left out where it would run into the one before. */
 function placed(track: Track, entries: readonly LogEntry[], width: number) {
   const begin = Date.parse(track.from);
   const shown = entries.filter(({ time }) => Date.parse(time) >= begin).sort((a, b) => a.time.localeCompare(b.time));
-  let last = -nodeGapPx;
-  return shown.map((entry) => {
-    const x = shareOf(track, Date.parse(entry.time)) * width;
-    const hasLabel = x - last >= nodeGapPx;
-    if (hasLabel) last = x;
-    return { entry, x, hasLabel };
-  });
-}
-
-const labels: Readonly<Record<string, string>> = {
-  fork: 'forked',
-  import: 'imported',
-  adopt: 'adopted',
-  undo: 'undone',
-  restore: 'put back',
-  'undo-changes': 'taken back',
-  reset: 'reset',
-  discard: 'discarded',
-  expire: 'expired',
-  pin: 'pinned',
-  unpin: 'pin removed',
-};
-
-function labelOf({ kind, items }: LogEntry): string {
-  // A branch that came back from the trash; what was put back to a moment has items.
-  if (kind === 'restore' && items === undefined) return 'brought back';
-  const word = labels[kind] ?? kind;
-  return items === undefined || kind === 'undo' ? word : `${word} ${count(items)}`;
+  return shown.map((entry) => ({ entry, x: shareOf(track, Date.parse(entry.time)) * width }));
 }
 
 const minuteMs = 60_000;
