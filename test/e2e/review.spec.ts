@@ -66,8 +66,8 @@ test('a conflict is decided field by field, by a side and by what is typed, and 
     await page.getByRole('button', { name: /Decide 1 conflict/ }).click();
     // What needs no decision is told all the same, and the result says of each line where it comes from.
     const table = page.getByRole('region', { name: 'Conflicts' });
-    await expect(table.getByRole('row', { name: /^place/ })).toContainText('"B7"only in main');
-    await expect(table.getByRole('row', { name: /^note/ })).toContainText('"new"only in trial');
+    await expect(table.getByRole('row', { name: /^place/ })).toContainText('"B7" only in main');
+    await expect(table.getByRole('row', { name: /^note/ })).toContainText('"new" only in trial');
     const preview = page.getByRole('region', { name: 'Result' });
     await expect(preview).toContainText('2 places not decided, it is left out until then');
     await expect(preview).toContainText('price: not decided52.00 from main, or 44.00 from trial');
