@@ -172,7 +172,9 @@ export async function finishPlan(
   const { home, history } = context;
   if (history) {
     for await (const items of store.items(plan)) {
-      await history.moveBases(items.flatMap(({ touched }) => (touched ? [{ id: touched.id, base: touched.to }] : [])));
+      await history.touched.moveBases(
+        items.flatMap(({ touched }) => (touched ? [{ id: touched.id, base: touched.to }] : [])),
+      );
     }
   }
   if (plan.agreement) {

@@ -223,7 +223,7 @@ export class AsideCollection {
   private async checkUnchanged(): Promise<void> {
     const { uuid, unchangedSince, ns } = this.step;
     if (unchangedSince === undefined || uuid === undefined) return;
-    if (!(await settleNow(this.parent)) || (await this.parent.history.hasGapAfter(unchangedSince)))
+    if (!(await settleNow(this.parent)) || (await this.parent.history.changes.hasGapAfter(unchangedSince)))
       throw new StalePlan([{ ns }]);
     const moved: Moved[] = [];
     for await (const rows of touchedSince(this.parent.history, Buffer.from(uuid, 'hex'), unchangedSince))

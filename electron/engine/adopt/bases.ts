@@ -14,12 +14,12 @@ type MovedBase = PlanItemRecord['touched'];
 export async function basesBack(history: History, items: readonly PlanItemRecord[]): Promise<MovedBase[]> {
   const ids = items.flatMap(({ touched }) => (touched ? [touched.id] : []));
   if (ids.length === 0) return items.map(() => undefined);
-  const rows = new Map((await history.touchedRows(ids)).map((row) => [idText(row.id), row]));
+  const rows = new Map((await history.touched.rows(ids)).map((row) => [idText(row.id), row]));
   const movedOn = items.flatMap(({ touched }) => {
     const row = touched && rows.get(idText(touched.id));
     return row && !sameBase(row.base, touched.to) ? [row.first] : [];
   });
-  const firsts = await history.bySeq(movedOn, { before: true });
+  const firsts = await history.changes.bySeq(movedOn, { before: true });
   return items.map(({ touched, expect }) => {
     const row = touched && rows.get(idText(touched.id));
     if (!row) return touched && { id: touched.id, from: touched.to, to: touched.from };

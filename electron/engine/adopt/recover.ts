@@ -67,7 +67,7 @@ async function standingPieces(plan: PlanRecord, parent: Side): Promise<Piece[]> 
   }
   const committed: PlanTransaction[] = [];
   for (const transaction of transactions) {
-    if (await parent.history.hasTransaction(transaction.id, startSeq)) committed.push(transaction);
+    if (await parent.history.changes.hasTransaction(transaction.id, startSeq)) committed.push(transaction);
   }
   const backs = committed.filter(({ back }) => back);
   return committed.filter(({ from, to, back }) => !back && !backs.some((each) => each.from === from && each.to === to));

@@ -8,7 +8,7 @@ import { readCatalog, type Catalog } from '../changes/catalog.ts';
 import { currentDocuments, imageBefore, timeSeries, type BackDocument, type LeftOut } from '../changes/rewind.ts';
 import type { Side } from '../changes/side.ts';
 import { uuidText } from '../changes/touched.ts';
-import { touchedId } from '../home/history.ts';
+import { touchedId } from '../home/touched-id.ts';
 import type { Home } from '../home/home.ts';
 import { importedAfter, marks, type Mark } from '../home/past.ts';
 import type { PlanRecord, Undecided } from '../home/plans.ts';
@@ -208,7 +208,7 @@ class DocumentsWithout {
     current: ReadonlyMap<string, Uint8Array>,
     name: (uuid: string) => string,
   ): Promise<BackDocument[]> {
-    const records = await this.side.history.bySeq(page.flatMap(({ seqs }) => seqs));
+    const records = await this.side.history.changes.bySeq(page.flatMap(({ seqs }) => seqs));
     const found: BackDocument[] = [];
     for (const document of page) {
       const { uuid, key } = document;
@@ -265,7 +265,7 @@ class DocumentsWithout {
   }
 
   private async nextAfter(uuid: Uint8Array, key: BsonValue, seq: number): Promise<ChangeRecord | undefined> {
-    const row = await this.side.history.touchedRow(touchedId(uuid, key));
+    const row = await this.side.history.touched.row(touchedId(uuid, key));
     if (!row || row.last <= seq) return undefined;
     const own = await this.side.history.ofDocument(uuid, key, Number.MAX_SAFE_INTEGER);
     return own.find((change) => change.seq > seq);

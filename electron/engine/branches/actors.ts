@@ -29,7 +29,7 @@ export interface ActorState {
 export async function listActors(branch: LocalBranch): Promise<ActorState[]> {
   const [open, written] = await Promise.all([
     connectionsByUser(branch.client),
-    branch.history.writesByActor(countedWrites),
+    branch.history.changes.writesByActor(countedWrites),
   ]);
   return branch.record.accounts.map((account) => {
     const own = written.get(account.actor);

@@ -9,7 +9,8 @@ import {
   lastSchemaEvent,
   type ChangedDocument,
 } from '../home/changed-since.ts';
-import { touchedId, type History } from '../home/history.ts';
+import type { History } from '../home/history.ts';
+import { touchedId } from '../home/touched-id.ts';
 import type { Home } from '../home/home.ts';
 import type { BranchRecord } from '../home/records.ts';
 import type { LocalBranch } from './local-branch.ts';
@@ -84,9 +85,9 @@ async function agreedOn(branch: History, parent: History, changed: readonly Chan
   for (let start = 0; start < changed.length; start += page) {
     const documents = changed.slice(start, start + page);
     const [firsts, lasts, rows] = await Promise.all([
-      parent.bySeq([...new Set(documents.map(({ first }) => first))], { before: true }),
-      parent.bySeq([...new Set(documents.map(({ last }) => last))], { after: true }),
-      branch.touchedRows(documents.map(({ uuid, key }) => touchedId(uuid, key))),
+      parent.changes.bySeq([...new Set(documents.map(({ first }) => first))], { before: true }),
+      parent.changes.bySeq([...new Set(documents.map(({ last }) => last))], { after: true }),
+      branch.touched.rows(documents.map(({ uuid, key }) => touchedId(uuid, key))),
     ]);
     const bases = new Map(rows.flatMap(({ id, base }) => (base ? [[idText(id), base] as const] : [])));
     for (const { uuid, key, first, last } of documents) {

@@ -40,7 +40,7 @@ export async function endSandbox(workspace: Workspace, record: BranchRecord, now
   await requireDiscardable(workspace, record);
   const branch = workspace.live.get(record._id);
   await branch?.idle();
-  const changes = await (branch?.history ?? new History(workspace.home, record._id)).touchedCount();
+  const changes = await (branch?.history ?? new History(workspace.home, record._id)).touched.count();
   const goneAt = new Date(Date.now() + (now ? removalMs : trashMs));
   // Marked and said first: should the engine be killed on the way, the next one goes on ending it instead of starting it.
   const { record: marked } = await changeAndLog(workspace, record._id, {

@@ -189,7 +189,7 @@ export async function noteForkSequence(
 ): Promise<void> {
   if (!parent || !forkPoint || forkPoint.seq !== undefined) return;
   if (!(await parent.capture.settle(forkPoint.clusterTime, 10 * 60_000))) return;
-  const seq = await parent.history.seqAt(forkPoint.clusterTime, parent.capture.seq);
+  const seq = await parent.history.changes.seqAt(forkPoint.clusterTime, parent.capture.seq);
   await workspace.update(_id, { forkPoint: { ...forkPoint, seq } }).catch(() => undefined);
 }
 

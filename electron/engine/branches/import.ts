@@ -65,7 +65,7 @@ async function runImport(workspace: Workspace, branch: LocalBranch, request: Imp
     await settleNow(branch, 10 * 60_000);
     const documents = result.collections.reduce((sum, collection) => sum + collection.documents, 0);
     const summary = { collections: result.collections, documents, problems: result.problems.length, hash: result.hash };
-    await branch.history.completeEntry(seq, detail('done', summary));
+    await branch.history.changes.completeEntry(seq, detail('done', summary));
     await workspace.logEntry({
       kind: 'import',
       branch: branch.record.name,
@@ -77,7 +77,7 @@ async function runImport(workspace: Workspace, branch: LocalBranch, request: Imp
     return result;
   } catch (error) {
     await settleNow(branch, 60_000).catch(() => false);
-    await branch.history.completeEntry(seq, detail('failed'));
+    await branch.history.changes.completeEntry(seq, detail('failed'));
     throw error;
   } finally {
     endWork();

@@ -56,7 +56,7 @@ export class BranchRows {
     const parent = record.parent === undefined ? undefined : this.workspace.live.get(record.parent);
     const history = branch?.history ?? new History(this.workspace.home, record._id);
     const [touched, schema, behind, size] = await Promise.all([
-      record._id === mainId ? 0 : history.touchedCount(),
+      record._id === mainId ? 0 : history.touched.count(),
       branch ? this.schemaChanges(branch) : 0,
       parent ? this.behind.count(record, history, parent) : undefined,
       branch ? this.size(branch).catch(() => undefined) : undefined,

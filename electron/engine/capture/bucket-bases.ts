@@ -1,6 +1,6 @@
 import type { Timestamp } from 'mongodb';
 import { toBase64 } from '../../../shared/bson/value.ts';
-import { touchedId } from '../home/history.ts';
+import { touchedId } from '../home/touched-id.ts';
 import type { StreamEvent } from './event.ts';
 
 const mostBuckets = 50_000;

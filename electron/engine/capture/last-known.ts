@@ -1,5 +1,6 @@
 import { toBase64, type BsonValue } from '../../../shared/bson/value.ts';
-import { touchedId, type History } from '../home/history.ts';
+import type { History } from '../home/history.ts';
+import { touchedId } from '../home/touched-id.ts';
 
 const mostBytes = 16 * 1024 * 1024;
 const mostDocuments = 50_000;
@@ -26,9 +27,9 @@ export class LastKnown {
     const id = touchedId(uuid, key);
     const known = this.images.get(toBase64(id));
     if (known !== undefined) return known ?? undefined;
-    const row = await this.history.touchedRow(id);
+    const row = await this.history.touched.row(id);
     if (!row) return undefined;
-    return (await this.history.bySeq([row.last], { after: true })).get(row.last)?.after;
+    return (await this.history.changes.bySeq([row.last], { after: true })).get(row.last)?.after;
   }
 
   set(uuid: Uint8Array, key: BsonValue, image: Uint8Array | undefined): void {

@@ -1,7 +1,7 @@
 import { keyText } from '../../../shared/bson/key.ts';
 import { sameBytes, type BsonValue } from '../../../shared/bson/value.ts';
 import { compareDocument } from '../../../shared/changes/compare.ts';
-import { touchedId } from '../home/history.ts';
+import { touchedId } from '../home/touched-id.ts';
 import type { Home } from '../home/home.ts';
 import type { GapRecord } from '../home/records.ts';
 import { loadBaseCatalog } from './base-catalog.ts';

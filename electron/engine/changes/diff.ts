@@ -254,7 +254,7 @@ async function nextSides(
   after: Uint8Array | undefined,
   size: number,
 ): Promise<SidesPage> {
-  const rows = await comparison.branch.history.touchedPage(after, size, uuid);
+  const rows = await comparison.branch.history.touched.page(after, size, uuid);
   const last = rows.length === size ? rows[rows.length - 1] : undefined;
   return { sides: await readSides(comparison, rows), last };
 }

@@ -2,7 +2,7 @@ import { Binary } from 'mongodb';
 import { keyText } from '../../../shared/bson/key.ts';
 import { sameBytes, toBase64, type BsonValue } from '../../../shared/bson/value.ts';
 import { field } from '../../../shared/bson/walk.ts';
-import { touchedId } from '../home/history.ts';
+import { touchedId } from '../home/touched-id.ts';
 import { importedAfter, marks } from '../home/past.ts';
 import { ForkImages, recordedOf } from './fork-images.ts';
 import { loadBaseCatalog } from './base-catalog.ts';
@@ -105,7 +105,7 @@ export class DroppedCollection {
     const [db, name] = splitNamespace(ns);
     const known = new Set<string>();
     for (const ids of atFork.changedIds(this.uuid, pageDocuments)) {
-      const keys = (await parent.history.touchedRows(ids)).map((row) => row.key);
+      const keys = (await parent.history.touched.rows(ids)).map((row) => row.key);
       for (const key of keys) known.add(keyText(key));
       yield await this.fromParent(keys);
     }
@@ -162,11 +162,11 @@ export class DroppedCollection {
   ): Promise<{ readonly trace: Trace; readonly then: Uint8Array | undefined }[]> {
     const { history } = this.rewind.source;
     const [firsts, lasts] = await Promise.all([
-      history.bySeq(
+      history.changes.bySeq(
         page.flatMap(({ first }) => (first === undefined ? [] : [first])),
         { before: true },
       ),
-      history.bySeq(
+      history.changes.bySeq(
         page.flatMap(({ first, last }) => (first === undefined && last !== undefined ? [last] : [])),
         { after: true },
       ),

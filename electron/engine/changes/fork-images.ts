@@ -1,6 +1,6 @@
 import { keyText } from '../../../shared/bson/key.ts';
 import { sameBytes, type BsonValue } from '../../../shared/bson/value.ts';
-import { touchedId } from '../home/history.ts';
+import { touchedId } from '../home/touched-id.ts';
 import type { ChangeRecord, TouchedRecord } from '../home/records.ts';
 import { forkSequence } from './parent-edits.ts';
 import type { Side } from './side.ts';
@@ -18,13 +18,13 @@ export async function recordedOf(
   uuid: Uint8Array,
   keys: readonly BsonValue[],
 ): Promise<Map<string, Recorded>> {
-  const rows = await side.history.touchedRows(keys.map((key) => touchedId(uuid, key)));
+  const rows = await side.history.touched.rows(keys.map((key) => touchedId(uuid, key)));
   return withLast(side, rows);
 }
 
 /** @see recordedOf */
 export async function withLast(side: Side, rows: readonly TouchedRecord[]): Promise<Map<string, Recorded>> {
-  const lasts = await side.history.bySeq([...new Set(rows.map(({ last }) => last))], { after: true });
+  const lasts = await side.history.changes.bySeq([...new Set(rows.map(({ last }) => last))], { after: true });
   return new Map(rows.map((row) => [keyText(row.key), { row, last: lasts.get(row.last) }]));
 }
 
@@ -62,7 +62,7 @@ export class ForkImages {
 
   /** Takes in what the parent's history got since it was last looked at. */
   async refresh(): Promise<void> {
-    for await (const batch of this.parent.history.keysAfter(this.loadedTo)) {
+    for await (const batch of this.parent.history.changes.keysAfter(this.loadedTo)) {
       for (const { seq, uuid, key } of batch) {
         const collection = uuidText(uuid);
         let known = this.first.get(collection);
@@ -103,7 +103,7 @@ export class ForkImages {
     recorded: ReadonlyMap<string, Recorded>,
   ): Promise<Map<string, Uint8Array | undefined>> {
     const seqs = keys.flatMap((key) => this.firstChange(uuid, key) ?? []);
-    const firsts = await this.parent.history.bySeq(seqs, { before: true });
+    const firsts = await this.parent.history.changes.bySeq(seqs, { before: true });
     return new Map(
       keys.map((key) => {
         const text = keyText(key);

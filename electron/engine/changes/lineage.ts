@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { toBase64, type BsonValue } from '../../../shared/bson/value.ts';
-import { touchedId, type History } from '../home/history.ts';
+import type { History } from '../home/history.ts';
+import { touchedId } from '../home/touched-id.ts';
 import type { Home } from '../home/home.ts';
 import { importedAfter, marks } from '../home/past.ts';
 import type { BranchRecord, GapRecord } from '../home/records.ts';
@@ -121,12 +122,12 @@ async function forkSequenceIn({ record, history, running }: Kin, child: Kin, gap
   const { forkPoint, name } = child.record;
   if (!forkPoint) return 0;
   if (forkPoint.seq !== undefined) return forkPoint.seq;
-  if (running) return history.seqAt(forkPoint.clusterTime, running.capture.seq);
+  if (running) return history.changes.seqAt(forkPoint.clusterTime, running.capture.seq);
   const state = await history.state();
   if (!state || state.clusterTime.lessThan(forkPoint.clusterTime)) {
     gaps.push(gapIn(record, `It stopped before everything up to the fork of ${name} was recorded.`));
   }
-  return history.seqAt(forkPoint.clusterTime, state?.seq ?? 0);
+  return history.changes.seqAt(forkPoint.clusterTime, state?.seq ?? 0);
 }
 
 /** Documents that changed in a stretch. Memory grows with their number, about 150 bytes each. */

@@ -1,6 +1,7 @@
 import { keyText } from '../../../shared/bson/key.ts';
 import { sameBytes, type BsonValue } from '../../../shared/bson/value.ts';
-import { touchedId, type History } from '../home/history.ts';
+import type { History } from '../home/history.ts';
+import { touchedId } from '../home/touched-id.ts';
 import type { ChangeRecord, TouchedRecord } from '../home/records.ts';
 import type { SchemaDelta } from './schema.ts';
 import type { Side } from './side.ts';
@@ -16,7 +17,7 @@ export async function forkSequence({
 }): Promise<number> {
   const { forkPoint } = branch.record;
   if (!forkPoint) return 0;
-  return forkPoint.seq ?? parent.history.seqAt(forkPoint.clusterTime, parent.capture.seq);
+  return forkPoint.seq ?? parent.history.changes.seqAt(forkPoint.clusterTime, parent.capture.seq);
 }
 
 /** Documents of a collection that changed after `seq` (left out: ever), a page at a time; in order of their keys. */
@@ -28,7 +29,7 @@ export async function* touchedSince(
 ): AsyncGenerator<readonly TouchedRecord[]> {
   let after: Uint8Array | undefined;
   do {
-    const page = await history.touchedPage(after, pageSize, uuid, seq);
+    const page = await history.touched.page(after, pageSize, uuid, seq);
     if (page.length > 0) yield page;
     after = page.length === pageSize ? page.at(-1)?.id : undefined;
   } while (after);
@@ -57,7 +58,7 @@ async function editedInParent(comparison: Comparison, ns: string, uuid: Uint8Arr
     const [now, firsts, agreed] = await Promise.all([
       readByKey(parent, ns, keys),
       firstSince(parent.history, rows, seq),
-      branch.history.touchedRows(keys.map((key) => touchedId(uuid, key))),
+      branch.history.touched.rows(keys.map((key) => touchedId(uuid, key))),
     ]);
     const bases = new Map(agreed.flatMap((row) => (row.base ? [[keyText(row.key), row.base] as const] : [])));
     for (const { key } of rows) {
@@ -77,7 +78,7 @@ async function firstSince(
   seq: number,
 ): Promise<Map<string, ChangeRecord>> {
   const fresh = rows.filter(({ first }) => first > seq);
-  const known = await history.bySeq(
+  const known = await history.changes.bySeq(
     fresh.map(({ first }) => first),
     { before: true },
   );
@@ -87,7 +88,7 @@ async function firstSince(
     if (change) found.set(keyText(key), change);
   }
   for (const row of rows.filter(({ first }) => first <= seq)) {
-    const change = await history.firstAfter(row, seq);
+    const change = await history.changes.firstAfter(row, seq);
     if (change) found.set(keyText(row.key), change);
   }
   return found;

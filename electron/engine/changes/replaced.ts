@@ -1,7 +1,7 @@
 import { keyText } from '../../../shared/bson/key.ts';
 import type { BsonValue } from '../../../shared/bson/value.ts';
 import { field } from '../../../shared/bson/walk.ts';
-import { touchedId } from '../home/history.ts';
+import { touchedId } from '../home/touched-id.ts';
 import type { Home } from '../home/home.ts';
 import { rawFind } from '../mongod/raw.ts';
 import { forkSequence, touchedSince } from './parent-edits.ts';
@@ -51,7 +51,7 @@ async function recordBases(comparison: Comparison, was: Place, { ns: now, uuid }
   const { ns, uuid: origin } = was;
   const reason = `${now} was made anew; what it held before was found by comparison.`;
   const removal =
-    (await branch.history.markRemoval(origin, now)) ??
+    (await branch.history.changes.markRemoval(origin, now)) ??
     (await branch.capture.note('gap', { ns: now, detail: { reason, removed: true } }));
   const place = { uuid, removal };
   const seq = await forkSequence(comparison);
@@ -63,27 +63,27 @@ async function recordBases(comparison: Comparison, was: Place, { ns: now, uuid }
       if (key) present.set(keyText(key), { key, document });
     }
     const ids = [...present.values()].map(({ key }) => touchedId(origin, key));
-    const changed = await parent.history.touchedRows(ids);
+    const changed = await parent.history.touched.rows(ids);
     for (const row of changed) if (row.last > seq) present.delete(keyText(row.key));
     const bases = await agreedBases(comparison, origin, [...present.values()]);
-    await branch.history.addBases(place, bases, false);
+    await branch.history.touched.addBases(place, bases, false);
   }
   // What the parent changed since the fork, also while it was being read.
   await settleNow(parent);
   for await (const rows of touchedSince(parent.history, origin, seq)) {
     const atFork = await Promise.all(
       rows.map(async (row) => {
-        const first = row.first > seq ? (await parent.history.bySeq([row.first])).get(row.first) : undefined;
-        const change = first ?? (await parent.history.firstAfter(row, seq));
+        const first = row.first > seq ? (await parent.history.changes.bySeq([row.first])).get(row.first) : undefined;
+        const change = first ?? (await parent.history.changes.firstAfter(row, seq));
         return { key: row.key, document: change?.before };
       }),
     );
     const bases = await agreedBases(comparison, origin, atFork);
     const wasThere = bases.filter(({ document }) => document !== undefined);
-    const known = await branch.history.touchedRows(bases.map(({ key }) => touchedId(uuid, key)));
+    const known = await branch.history.touched.rows(bases.map(({ key }) => touchedId(uuid, key)));
     const isKnown = new Set(known.map(({ key }) => keyText(key)));
     const cameSince = bases.filter(({ key, document }) => document === undefined && isKnown.has(keyText(key)));
-    await branch.history.addBases(place, [...wasThere, ...cameSince], true);
+    await branch.history.touched.addBases(place, [...wasThere, ...cameSince], true);
   }
 }
 
@@ -93,9 +93,9 @@ async function agreedBases(
   origin: Uint8Array,
   atFork: readonly { readonly key: BsonValue; readonly document: Uint8Array | undefined }[],
 ): Promise<{ key: BsonValue; document: Uint8Array | undefined }[]> {
-  const rows = await branch.history.touchedRows(atFork.map(({ key }) => touchedId(origin, key)));
+  const rows = await branch.history.touched.rows(atFork.map(({ key }) => touchedId(origin, key)));
   const touched = new Map(rows.map((row) => [keyText(row.key), row]));
-  const firsts = await branch.history.bySeq(
+  const firsts = await branch.history.changes.bySeq(
     rows.map(({ first }) => first),
     { before: true },
   );

@@ -1,6 +1,7 @@
 import { Binary } from 'mongodb';
 import { sameBytes, toBase64, type BsonValue } from '../../../shared/bson/value.ts';
-import { touchedId, type History } from '../home/history.ts';
+import type { History } from '../home/history.ts';
+import { touchedId } from '../home/touched-id.ts';
 import type { Home } from '../home/home.ts';
 import { importedAfter, marks } from '../home/past.ts';
 import type { BranchRecord, ChangeRecord } from '../home/records.ts';
@@ -143,7 +144,7 @@ export class Rewind {
     if (uuid === undefined) return undefined;
     const bytes = Buffer.from(uuid, 'hex');
     const wanted = toBase64(touchedId(bytes, key));
-    const row = await this.source.history.touchedRow(touchedId(bytes, key));
+    const row = await this.source.history.touched.row(touchedId(bytes, key));
     if (!row || row.last <= this.at.seq) return undefined;
     const first = (await this.firsts(ns)).get(wanted);
     return first && (await this.read([[wanted, first]]))[0];
@@ -197,7 +198,7 @@ export class Rewind {
   private async read(page: readonly (readonly [string, First])[]): Promise<BackDocument[]> {
     const seqs = page.flatMap(([, { seq, imported }]) => (imported ? [] : [seq]));
     const [records, current] = await Promise.all([
-      this.source.history.bySeq(seqs, { before: true }),
+      this.source.history.changes.bySeq(seqs, { before: true }),
       this.current(page.map(([, first]) => first)),
     ]);
     return page.flatMap(([id, { uuid, key, seq, imported }]) => {

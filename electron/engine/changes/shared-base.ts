@@ -1,6 +1,6 @@
 import { keyText } from '../../../shared/bson/key.ts';
 import { sameBytes, type BsonValue } from '../../../shared/bson/value.ts';
-import { touchedId } from '../home/history.ts';
+import { touchedId } from '../home/touched-id.ts';
 import type { ChangeRecord, TouchedRecord } from '../home/records.ts';
 import { readCatalog } from './catalog.ts';
 import type { Apart, Stretch } from './lineage.ts';
@@ -60,7 +60,7 @@ export class SharedBase {
   private async agreedOn(uuid: Uint8Array, keys: readonly BsonValue[]): Promise<Found> {
     const [first, next] = this.apart.older;
     if (!first || keys.length === 0) return new Map();
-    const rows = await first.kin.history.touchedRows(keys.map((key) => touchedId(uuid, key)));
+    const rows = await first.kin.history.touched.rows(keys.map((key) => touchedId(uuid, key)));
     let agreed: Found = new Map(
       rows.flatMap(({ key, base }) => (base ? [[keyText(key), { image: base.document }]] : [])),
     );
@@ -107,11 +107,11 @@ async function firstIn(
   const known: Found = new Map();
   const unknown = new Set<string>();
   if (keys.length === 0) return { known, unknown };
-  const rows = (await kin.history.touchedRows(keys.map((key) => touchedId(uuid, key)))).filter(
+  const rows = (await kin.history.touched.rows(keys.map((key) => touchedId(uuid, key)))).filter(
     ({ first, last }) => first <= upTo && last > after,
   );
   const fresh = rows.filter(({ first }) => first > after);
-  const firsts = await kin.history.bySeq([...new Set(fresh.map(({ first }) => first))], { before: true });
+  const firsts = await kin.history.changes.bySeq([...new Set(fresh.map(({ first }) => first))], { before: true });
   await Promise.all(
     rows.map(async (row) => {
       const text = keyText(row.key);
@@ -126,10 +126,10 @@ async function firstIn(
 }
 
 async function firstBehind(history: Stretch['kin']['history'], row: TouchedRecord, after: number) {
-  const change = await history.firstAfter(row, after);
+  const change = await history.changes.firstAfter(row, after);
   const imported = (row.imports ?? []).filter((seq) => seq > after);
   if (imported.length === 0 || (change && change.seq < Math.min(...imported))) return change;
-  return (await history.bySeq([Math.min(...imported)], { before: true })).get(Math.min(...imported));
+  return (await history.changes.bySeq([Math.min(...imported)], { before: true })).get(Math.min(...imported));
 }
 
 function before(

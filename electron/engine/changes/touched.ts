@@ -50,8 +50,8 @@ export async function readSides(comparison: Comparison, rows: readonly TouchedRe
   const firsts = placed.filter(({ row }) => !row.base).map(({ row }) => row.first);
   const lasts = placed.map(({ row }) => row.last);
   const [first, last, parents] = await Promise.all([
-    branch.history.bySeq(firsts, { before: true }),
-    branch.history.bySeq(lasts, { after: true }),
+    branch.history.changes.bySeq(firsts, { before: true }),
+    branch.history.changes.bySeq(lasts, { after: true }),
     readCurrent(
       comparison.parent,
       placed.flatMap(({ row, theirs }) => (theirs ? [{ row, ns: storeNamespace(theirs) }] : [])),

@@ -3,7 +3,7 @@ import { keyText } from '../../../shared/bson/key.ts';
 import { sameBytes, type BsonValue } from '../../../shared/bson/value.ts';
 import { field } from '../../../shared/bson/walk.ts';
 import type { NoteFields } from '../capture/capture.ts';
-import { touchedId } from '../home/history.ts';
+import { touchedId } from '../home/touched-id.ts';
 import type { TouchedRecord } from '../home/records.ts';
 import { driverValue, rawFindAll } from '../mongod/raw.ts';
 import { agrees, recordedOf, withLast, type ForkImages, type Recorded } from './fork-images.ts';
@@ -99,7 +99,7 @@ export class CollectionCheck {
     const { branch, parent } = this.who;
     if (!parent || !this.collection.parent) return;
     const bare = rows.filter(({ base }) => !base);
-    const firsts = await branch.history.bySeq(
+    const firsts = await branch.history.changes.bySeq(
       bare.map(({ first }) => first),
       { before: true },
     );
@@ -109,7 +109,9 @@ export class CollectionCheck {
     });
     if (lost.length === 0) return;
     const images = await this.atFork(keysOf(lost), new Map());
-    await branch.history.moveBases(lost.map(({ id, key }) => ({ id, base: { document: images.get(keyText(key)) } })));
+    await branch.history.touched.moveBases(
+      lost.map(({ id, key }) => ({ id, base: { document: images.get(keyText(key)) } })),
+    );
   }
 
   /** What only the parent changed since is in the branch as it was at the fork. */
@@ -118,8 +120,8 @@ export class CollectionCheck {
     const { uuid } = this.collection;
     if (!parent || !this.collection.parent) return;
     for (const ids of parent.images.changedIds(uuid, groupSize)) {
-      const own = new Set((await branch.history.touchedRows(ids)).map(({ key }) => keyText(key)));
-      const rows = (await parent.side.history.touchedRows(ids)).filter(({ key }) => !own.has(keyText(key)));
+      const own = new Set((await branch.history.touched.rows(ids)).map(({ key }) => keyText(key)));
+      const rows = (await parent.side.history.touched.rows(ids)).filter(({ key }) => !own.has(keyText(key)));
       const keys = keysOf(rows);
       const [images, live] = await Promise.all([
         parent.images.at(uuid, keys, new Map(), new Map()),
@@ -152,10 +154,10 @@ export class CollectionCheck {
     const { branch, parent } = this.who;
     const { uuid } = this.collection;
     const ids = pairs.map(({ key }) => touchedId(uuid, key));
-    const own = new Set((await branch.history.touchedRows(ids)).map(({ key }) => keyText(key)));
+    const own = new Set((await branch.history.touched.rows(ids)).map(({ key }) => keyText(key)));
     const left = pairs.filter(({ key }) => !own.has(keyText(key)));
     if (!parent || left.length === 0) return left.map(({ key }) => key);
-    const rows = await parent.side.history.touchedRows(left.map(({ key }) => touchedId(uuid, key)));
+    const rows = await parent.side.history.touched.rows(left.map(({ key }) => touchedId(uuid, key)));
     const since = new Map(rows.filter(({ last }) => last > parent.images.from).map((row) => [keyText(row.key), row]));
     // Imported into the parent since, it should not be here; what it changed otherwise was looked at already.
     const wrong = ({ key, a }: Pair) =>

@@ -7,6 +7,7 @@ import type { ChangeRecord, TouchedRecord } from './records.ts';
 const inlineBytes = 12 * 1024 * 1024;
 
 export interface EncodedChange {
+  readonly seq: number;
   readonly document: Uint8Array;
   /** Images that did not fit, to be stored beside the change. */
   readonly spilled: { readonly side: 'before' | 'after'; readonly bytes: Uint8Array }[];
@@ -38,7 +39,7 @@ export function encodeChange(change: ChangeRecord, resumeToken?: Uint8Array): En
   if (change.key) raw.push({ name: 'k', type: change.key[0]!, payload: change.key.subarray(1) });
   if (before && fits) raw.push({ name: 'b', type: Type.Object, payload: before });
   if (after && fits) raw.push({ name: 'a', type: Type.Object, payload: after });
-  return { document: withParts(BSON.serialize(meta), raw), spilled };
+  return { seq: change.seq, document: withParts(BSON.serialize(meta), raw), spilled };
 }
 
 interface RawPart {

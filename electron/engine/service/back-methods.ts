@@ -176,7 +176,7 @@ async function forkSequence(branch: LocalBranch, fork: LocalBranch): Promise<num
       retry: true,
     });
   }
-  return branch.history.seqAt(forkPoint.clusterTime, branch.capture.seq);
+  return branch.history.changes.seqAt(forkPoint.clusterTime, branch.capture.seq);
 }
 
 function presentMoment({ seq, time }: MomentAt): { seq: number; time?: string } {

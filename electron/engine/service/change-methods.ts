@@ -17,7 +17,8 @@ import { measurementDelta } from '../changes/measurements.ts';
 import type { SelectionInput } from '../changes/selection.ts';
 import { settleNow } from '../changes/side.ts';
 import { readSides, readUntouched, splitNamespace, uuidText } from '../changes/touched.ts';
-import { History, touchedId } from '../home/history.ts';
+import { History } from '../home/history.ts';
+import { touchedId } from '../home/touched-id.ts';
 import { PlanStore, type PlanItemRecord, type PlanRecord } from '../home/plans.ts';
 import { isUnreachable } from '../mongod/unreachable.ts';
 import {
@@ -58,8 +59,8 @@ export const changeMethods: Methods<
     const query = { limit, ...(input.after === undefined ? {} : { after: input.after }) };
     const read = () =>
       input.before === undefined
-        ? history.page(query)
-        : history.page({ ...query, before: input.before, fromEnd: input.after === undefined });
+        ? history.changes.page(query)
+        : history.changes.page({ ...query, before: input.before, fromEnd: input.after === undefined });
     let changes = await read();
     if (changes.length === 0 && input.waitMs && branch) {
       // Asked again only after registering, so that a change in between is not waited for.
@@ -127,7 +128,7 @@ export const changeMethods: Methods<
     const collection = comparison.branchCatalog.byNamespace.get(ns);
     const uuid = collection && storeOf(collection);
     const row =
-      uuid === undefined ? undefined : await branch.history.touchedRow(touchedId(Buffer.from(uuid, 'hex'), key));
+      uuid === undefined ? undefined : await branch.history.touched.row(touchedId(Buffer.from(uuid, 'hex'), key));
     const [sides] = row ? await readSides(comparison, [row]) : [];
     if (!row || !sides)
       return { ...presentSides(await readUntouched(comparison, ns, key)), writes: { count: 0, actors: [] } };

@@ -4,7 +4,7 @@ import { browseCollections, type BrowsedCollection } from '../browse/collections
 import { browseDocuments } from '../browse/documents.ts';
 import { settleNow } from '../changes/side.ts';
 import { splitNamespace } from '../changes/touched.ts';
-import { touchedId } from '../home/history.ts';
+import { touchedId } from '../home/touched-id.ts';
 import type { ChangeRecord, TouchedRecord } from '../home/records.ts';
 import { uuidOf } from './change-methods.ts';
 import type { Methods } from './service.ts';
@@ -46,8 +46,8 @@ export const dataMethods: Methods<'data.collections' | 'data.documents' | 'data.
     const uuid = await uuidOf(branch, ns);
     if (uuid === undefined) return { writes: [] };
     await settleNow(branch);
-    const rows = await branch.history.touchedRows(ids.map((id) => touchedId(uuid, fromBase64(id))));
-    const last = await branch.history.bySeq(
+    const rows = await branch.history.touched.rows(ids.map((id) => touchedId(uuid, fromBase64(id))));
+    const last = await branch.history.changes.bySeq(
       rows.map((row) => row.last),
       {},
     );
