@@ -222,6 +222,19 @@ describe('a running deployment', () => {
     expect(await listed(into)).toBe(await listed(from));
   });
 
+  it('keeps indexes that compare simply in a collection that does not', async () => {
+    const collection = await from.db('one').createCollection('c', { collation: { locale: 'fr', strength: 2 } });
+    await collection.createIndexes([
+      { key: { n: 1 }, name: 'inherited', unique: true },
+      { key: { n: 1 }, name: 'simple', collation: { locale: 'simple' } },
+      { key: { words: 'text' }, name: 'words', collation: { locale: 'simple' } },
+    ]);
+    await collection.insertOne({ n: 'é' });
+    expect((await importAll()).problems).toEqual([]);
+    const listed = (client: MongoClient) => client.db('one').collection('c').listIndexes().toArray();
+    expect(await listed(into)).toEqual(await listed(from));
+  });
+
   it('holds documents that its validator would refuse today: they come along', async () => {
     await from.db('one').collection('c').insertOne({ price: 'free' });
     await from.db('one').command({ collMod: 'c', validator: { price: { $type: 'number' } } });

@@ -57,3 +57,38 @@ it('a collection that the branch renamed is renamed in main, with its changed do
   expect(await main.collection('stuff').findOne()).toMatchObject({ a: 2 });
   expect((await main.collection('stuff').indexes()).map(({ name }) => name)).toContain('a_1');
 });
+
+it('indexes that compare simply in a collection that does not come over as they are, and come back so', async () => {
+  const main = (await yard.client('main')).db('collated');
+  const french = { collation: { locale: 'fr', strength: 2 } };
+  const simple = { collation: { locale: 'simple' } };
+  await main.createCollection('old', french);
+  await main.collection('old').insertOne({ n: 'a' });
+  await main.collection('old').createIndex({ n: 1 }, { name: 'simple', ...simple });
+  await main.createCollection('dropped', french);
+  await main.collection('dropped').createIndex({ n: 1 }, { name: 'simple', unique: true, ...simple });
+  await main.collection<{ n: string }>('dropped').insertMany([{ n: 'e' }, { n: 'é' }, { n: 'E' }]);
+  await yard.fork('collated');
+  const branch = (await yard.client('collated')).db('collated');
+  await branch.collection('dropped').drop();
+  await branch.collection('old').dropIndex('simple');
+  await branch.collection('old').createIndex({ words: 'text' }, { name: 'words', ...simple });
+  await branch.createCollection('new', french);
+  await branch.collection('new').createIndex({ n: 1 }, { name: 'inherited' });
+  await branch.collection('new').createIndex({ n: 1 }, { name: 'simple', ...simple });
+  const indexes = async (db: typeof main) =>
+    Promise.all(
+      ['dropped', 'new', 'old'].map((name) =>
+        db
+          .collection(name)
+          .listIndexes()
+          .toArray()
+          .catch(() => 'not there'),
+      ),
+    );
+  const [before, wanted] = [await indexes(main), await indexes(branch)];
+  const { entry } = await yard.call('plan.adopt', { branch: 'collated' });
+  expect(await indexes(main)).toEqual(wanted);
+  await yard.call('log.undo', { entry: entry! });
+  expect(await indexes(main)).toEqual(before);
+});
