@@ -1,7 +1,7 @@
 import { Int32, MongoClient } from 'mongodb';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { documentBytes, fromBase64 } from '../../shared/bson/value.ts';
-import { ejson } from '../harness/bson.ts';
+import { ejson, id } from '../harness/bson.ts';
 import { TestYard } from '../harness/in-process.ts';
 import { timed } from '../harness/own-time.ts';
 import { contents, insertExactly } from '../harness/round.ts';
@@ -101,6 +101,43 @@ it.each([
     await yard.call('branches.discard', { branch: name, now: true });
   },
 );
+
+it('documents as large as the server takes are adopted as a whole and field by field, and every step is undone', async () => {
+  const main = await yard.client('main');
+  // `_id`, the text's name and length, and the ends take 25 bytes of 16 MB.
+  const largest = 'x'.repeat(16 * 1024 * 1024 - 25);
+  await insertExactly(main, 'largest.docs', [
+    { _id: 1, text: largest },
+    { _id: 2, text: nineMegabytes('a'), m: new Int32(1), n: new Int32(1) },
+  ]);
+  await yard.fork('largest', { ttlMs: null });
+  const sandbox = await yard.client('largest');
+  const docs = sandbox.db('largest').collection<{ _id: number; text: string; m?: Int32; n?: Int32 }>('docs');
+  await docs.updateOne({ _id: 1 }, { $set: { text: `y${largest.slice(1)}` } });
+  await docs.updateOne({ _id: 2 }, { $set: { text: nineMegabytes('b'), m: new Int32(2), n: new Int32(2) } });
+  // The base of what is adopted in part is neither what main has nor what the plan leaves.
+  await main
+    .db('largest')
+    .collection<{ _id: number }>('docs')
+    .updateOne({ _id: 2 }, { $set: { own: true } });
+  const edited = await contents(main, 'largest.docs');
+  const entries: string[] = [];
+  const field = (name: string) => ({ only: [{ ns: 'largest.docs', id: id('2'), path: [name] }] });
+  for (const selection of [field('m'), field('n'), {}]) {
+    const { entry } = await yard.call('plan.adopt', { branch: 'largest', ...selection });
+    entries.push(entry!);
+  }
+  const diff = await yard.call('diff.get', { branch: 'largest' });
+  expect(diff).toMatchObject({ complete: true, summary: [] });
+  const adopted = await contents(main, 'largest.docs');
+  const wanted = await contents(sandbox, 'largest.docs');
+  const [[one, first]] = [...wanted] as [[string, string]];
+  expect(adopted.get(one) === first).toBe(true);
+  for (const entry of entries.reverse()) await yard.call('log.undo', { entry });
+  const undone = await contents(main, 'largest.docs');
+  expect([...edited].map(([key, bytes]) => undone.get(key) === bytes)).toEqual([true, true]);
+  await yard.call('branches.discard', { branch: 'largest', now: true });
+}, 120_000);
 
 it('a server that is down is told in a sentence within 2 s, not after the driver’s patience', async () => {
   await yard.fork('gone', { ttlMs: null });

@@ -1,6 +1,7 @@
 import { BSON, Binary, type Timestamp } from 'mongodb';
 import { buildDocument, elements } from '../../../shared/bson/walk.ts';
 import { documentBytes, Type, type BsonValue } from '../../../shared/bson/value.ts';
+import type { BaseRow } from './big-bases.ts';
 import type { ChangeRecord, TouchedRecord } from './records.ts';
 
 /** Images above this go to pieces of their own: a document of home, like any other, ends at 16 MB. */
@@ -114,14 +115,19 @@ export function decodeChange(bytes: Uint8Array): DecodedChange {
   };
 }
 
-export function decodeTouched(bytes: Uint8Array): TouchedRecord {
+export interface DecodedTouched extends TouchedRecord {
+  /** The base is stored in pieces, under this SHA-256; `base` is left out then. */
+  readonly baseHash?: string;
+}
+
+export function decodeTouched(bytes: Uint8Array): DecodedTouched {
   const row = BSON.deserialize(bytes) as {
     _id: Binary;
     u: Binary;
     k: Binary;
     f: number;
     l: number;
-    bs?: { d?: Binary };
+    bs?: BaseRow;
     im?: number[];
   };
   return {
@@ -130,7 +136,7 @@ export function decodeTouched(bytes: Uint8Array): TouchedRecord {
     key: row.k.buffer,
     first: row.f,
     last: row.l,
-    ...(row.bs ? { base: { document: row.bs.d?.buffer } } : {}),
+    ...(row.bs?.h !== undefined ? { baseHash: row.bs.h } : row.bs ? { base: { document: row.bs.d?.buffer } } : {}),
     ...(row.im ? { imports: row.im } : {}),
   };
 }

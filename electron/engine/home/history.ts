@@ -36,8 +36,9 @@ export class History {
     this.home = home;
     this.branchId = branchId;
     const db = home.history;
-    this.changes = new RecordedChanges(db.collection(changesOf(branchId)), db.collection(`pieces_${branchId}`), db);
-    this.touched = new TouchedDocuments(db.collection(touchedOf(branchId)), db);
+    const pieces = db.collection(`pieces_${branchId}`);
+    this.changes = new RecordedChanges(db.collection(changesOf(branchId)), pieces, db);
+    this.touched = new TouchedDocuments(db.collection(touchedOf(branchId)), pieces, db);
     this.schemaEvents = db.collection(schemaEventsOf(branchId));
   }
 

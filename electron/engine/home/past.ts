@@ -32,8 +32,12 @@ export async function* marks(
   for await (const batch of rawFind(home.history, query)) yield batch.map(decodeChange);
 }
 
-/** Documents that imports after `seq` brought, where their keys were kept. */
-export async function* importedAfter(home: Home, branchId: string, seq: number): AsyncGenerator<TouchedRecord[]> {
+/** Documents that imports after `seq` brought, where their keys were kept; without their bases. */
+export async function* importedAfter(
+  home: Home,
+  branchId: string,
+  seq: number,
+): AsyncGenerator<Omit<TouchedRecord, 'base'>[]> {
   const query = { collection: touchedOf(branchId), filter: { im: { $gt: seq } }, batchSize: 5_000 };
   for await (const batch of rawFind(home.history, query)) yield batch.map(decodeTouched);
 }

@@ -205,13 +205,16 @@ export class PlanStore {
 
   private async decodeItem(plan: string, bytes: Uint8Array): Promise<PlanItemRecord> {
     const row = BSON.deserialize(bytes) as ItemRow;
-    const image = async (side: string, inline: Binary | undefined) => {
+    const image = async (side: Side, inline: Binary | undefined) => {
       if (!row.s?.includes(side)) return inline?.buffer;
       const pieces = this.home.plans.collection(`pieces_${plan}`);
       const found = await pieces.find({ i: row._id, side }).sort({ n: 1 }).toArray();
       return Buffer.concat(found.map((piece) => (piece['bytes'] as Binary).buffer));
     };
+    const base = async (side: 'f' | 't', stored: BaseRow | undefined) =>
+      stored && { document: stored.r ? result : await image(side, stored.d) };
     const [expect, result] = await Promise.all([image('e', row.e), image('r', row.r)]);
+    const [from, to] = await Promise.all([base('f', row.t?.f), base('t', row.t?.t)]);
     return {
       index: row._id,
       ns: row.n,
@@ -219,9 +222,7 @@ export class PlanStore {
       expect,
       result,
       writes: !row.o,
-      ...(row.t
-        ? { touched: { id: row.t.id.buffer, from: decodeBase(row.t.f, result), to: decodeBase(row.t.t, result) } }
-        : {}),
+      ...(row.t ? { touched: { id: row.t.id.buffer, from, to } } : {}),
     };
   }
 }
@@ -245,54 +246,60 @@ interface ItemRow {
   r?: Binary;
   /** Only the base moves. */
   o?: boolean;
-  s?: string[];
+  s?: Side[];
   t?: { id: Binary; f?: BaseRow; t?: BaseRow };
 }
 
+/** With neither the base does not exist, or is spilled like the item's own documents. */
 interface BaseRow {
   d?: Binary;
   /** The item's result: not stored twice. */
   r?: boolean;
 }
 
+/** A document of an item: what it expects, its result, the base before and after. */
+type Side = 'e' | 'r' | 'f' | 't';
+
 function encodeItem(item: PlanItemRecord): { row: Uint8Array; pieces: Uint8Array[] } {
-  const bases = (item.touched?.from?.document?.length ?? 0) + (item.touched?.to?.document?.length ?? 0);
-  const size = (item.expect?.length ?? 0) + (item.result?.length ?? 0) + bases;
-  const sides = [
-    ['e', item.expect],
-    ['r', item.result],
-  ] as const;
-  const spilled = size > inlineBytes ? sides.filter(([, bytes]) => bytes) : [];
+  const { touched } = item;
+  const own = (base: BaseOverride | undefined) =>
+    base?.document === undefined || isResult(base.document, item) ? undefined : base.document;
+  const sides = (
+    [
+      ['e', item.expect],
+      ['r', item.result],
+      ['f', own(touched?.from)],
+      ['t', own(touched?.to)],
+    ] as const
+  ).flatMap(([side, bytes]): [Side, Uint8Array][] => (bytes ? [[side, bytes]] : []));
+  const fits = sides.reduce((sum, [, bytes]) => sum + bytes.length, 0) <= inlineBytes;
+  const inline = new Map(fits ? sides.map(([side, bytes]) => [side, new Binary(bytes)]) : []);
   const row: Document = { _id: item.index, n: item.ns, k: new Binary(item.key) };
-  if (spilled.length > 0) row['s'] = spilled.map(([side]) => side);
-  else for (const [side, bytes] of sides) if (bytes) row[side] = new Binary(bytes);
+  if (!fits) row['s'] = sides.map(([side]) => side);
+  for (const side of ['e', 'r'] as const) if (inline.has(side)) row[side] = inline.get(side);
   if (!item.writes) row['o'] = true;
-  if (item.touched) {
-    const { id, from, to } = item.touched;
+  if (touched) {
+    const base = (side: Side, { document }: BaseOverride): BaseRow => {
+      if (document && isResult(document, item)) return { r: true };
+      const d = inline.get(side);
+      return d ? { d } : {};
+    };
     row['t'] = {
-      id: new Binary(id),
-      ...(from ? { f: encodeBase(from, item) } : {}),
-      ...(to ? { t: encodeBase(to, item) } : {}),
+      id: new Binary(touched.id),
+      ...(touched.from ? { f: base('f', touched.from) } : {}),
+      ...(touched.to ? { t: base('t', touched.to) } : {}),
     };
   }
-  const pieces = spilled.flatMap(([side, bytes]) =>
-    Array.from({ length: Math.ceil(bytes!.length / pieceBytes) }, (_, n) =>
-      BSON.serialize({
-        i: item.index,
-        side,
-        n,
-        bytes: new Binary(bytes!.subarray(n * pieceBytes, (n + 1) * pieceBytes)),
-      }),
-    ),
-  );
+  const pieces = fits ? [] : sides.flatMap(([side, bytes]) => piecesOf(item.index, side, bytes));
   return { row: BSON.serialize(row), pieces };
 }
 
-function encodeBase(base: BaseOverride, item: PlanItemRecord): BaseRow {
-  const same = base.document !== undefined && sameBytes(base.document, item.result);
-  return same ? { r: true } : base.document ? { d: new Binary(base.document) } : {};
+function isResult(document: Uint8Array, { result }: PlanItemRecord): boolean {
+  return sameBytes(document, result);
 }
 
-function decodeBase(row: BaseRow | undefined, result: Uint8Array | undefined): BaseOverride | undefined {
-  return row && { document: row.r ? result : row.d?.buffer };
+function piecesOf(index: number, side: Side, bytes: Uint8Array): Uint8Array[] {
+  return Array.from({ length: Math.ceil(bytes.length / pieceBytes) }, (_, n) =>
+    BSON.serialize({ i: index, side, n, bytes: new Binary(bytes.subarray(n * pieceBytes, (n + 1) * pieceBytes)) }),
+  );
 }

@@ -1,6 +1,7 @@
 import { BSON, Binary, type ClientSession, type Collection, type Db, type Document } from 'mongodb';
 import { toBase64, type BsonValue } from '../../../shared/bson/value.ts';
 import { rawFindAll } from '../mongod/raw.ts';
+import { BigBases } from './big-bases.ts';
 import { decodeTouched } from './encode.ts';
 import type { BaseOverride, ChangeRecord, TouchedRecord } from './records.ts';
 import { requiredWrite } from './required-write.ts';
@@ -21,9 +22,11 @@ export interface ImportedKey {
 export class TouchedDocuments {
   private readonly db: Db;
   readonly collection: Collection;
+  private readonly bigBases: BigBases;
 
-  constructor(collection: Collection, db: Db) {
+  constructor(collection: Collection, pieces: Collection, db: Db) {
     this.collection = collection;
+    this.bigBases = new BigBases(pieces);
     this.db = db;
   }
 
@@ -67,7 +70,7 @@ export class TouchedDocuments {
       filter: { _id: new Binary(id) },
       limit: 1,
     });
-    return row ? decodeTouched(row) : undefined;
+    return row && (await this.bigBases.whole([decodeTouched(row)]))[0];
   }
 
   /**
@@ -94,7 +97,7 @@ export class TouchedDocuments {
       limit,
       batchSize: limit,
     });
-    return rows.map(decodeTouched);
+    return this.bigBases.whole(rows.map(decodeTouched));
   }
 
   /** The rows of these documents, those that are touched. */
@@ -103,7 +106,7 @@ export class TouchedDocuments {
       collection: this.collection.collectionName,
       filter: { _id: { $in: ids.map((id) => new Binary(id)) } },
     });
-    return rows.map(decodeTouched);
+    return this.bigBases.whole(rows.map(decodeTouched));
   }
 
   async count(): Promise<number> {
@@ -119,9 +122,10 @@ export class TouchedDocuments {
     bases: readonly { readonly key: BsonValue; readonly document: Uint8Array | undefined }[],
     overwrite: boolean,
   ): Promise<void> {
-    const items = bases.flatMap(({ key, document }) => {
+    const stored = await Promise.all(bases.map((base) => this.bigBases.store(base)));
+    const items = bases.flatMap(({ key }, index) => {
       const _id = new Binary(touchedId(uuid, key));
-      const bs = document ? { d: new Binary(document) } : {};
+      const bs = stored[index]!;
       const row = { u: new Binary(uuid, 4), k: new Binary(key), f: removal, l: removal, bs };
       return [
         BSON.serialize({ q: { _id }, u: { $setOnInsert: row }, upsert: true }),
@@ -136,12 +140,11 @@ export class TouchedDocuments {
   async moveBases(
     moves: readonly { readonly id: Uint8Array; readonly base: BaseOverride | undefined }[],
   ): Promise<void> {
-    const items = moves.map(({ id, base }) =>
-      BSON.serialize({
-        q: { _id: new Binary(id) },
-        u: base ? { $set: { bs: base.document ? { d: new Binary(base.document) } : {} } } : { $unset: { bs: 1 } },
-      }),
-    );
+    const stored = await Promise.all(moves.map(({ base }) => base && this.bigBases.store(base)));
+    const items = moves.map(({ id }, index) => {
+      const bs = stored[index];
+      return BSON.serialize({ q: { _id: new Binary(id) }, u: bs ? { $set: { bs } } : { $unset: { bs: 1 } } });
+    });
     const command = { update: this.collection.collectionName, ordered: false };
     await requiredWrite(this.db, command, { name: 'updates', items });
   }
