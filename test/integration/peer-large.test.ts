@@ -139,6 +139,42 @@ it('documents as large as the server takes are adopted as a whole and field by f
   await yard.call('branches.discard', { branch: 'largest', now: true });
 }, 120_000);
 
+it('pages of large documents end where their bytes do, and together they are all of them', async () => {
+  const main = await yard.client('main');
+  await insertExactly(main, 'pages.docs', [{ _id: 0, text: nineMegabytes('a') }]);
+  await yard.fork('pages', { ttlMs: null });
+  const docs = (await yard.client('pages')).db('pages').collection<{ _id: number; text: string }>('docs');
+  for (const letter of ['b', 'c', 'd']) await docs.updateOne({ _id: 0 }, { $set: { text: nineMegabytes(letter) } });
+  for (const _id of [1, 2, 3]) await docs.insertOne({ _id, text: nineMegabytes('x') });
+
+  const seqs: number[][] = [];
+  for (let after = 0; ;) {
+    const { changes } = await yard.call('changes.page', { branch: 'pages', after, settle: true });
+    if (changes.length === 0) break;
+    seqs.push(changes.map(({ seq }) => seq));
+    after = seqs.at(-1)!.at(-1)!;
+  }
+  // An update has 18 MB of images, an insert 9; a page ends behind what passes 16 MB.
+  expect(seqs).toEqual([[1], [2], [3], [4, 5], [6]]);
+
+  const ids: unknown[][] = [];
+  let after: string | undefined;
+  do {
+    const page = await yard.call('diff.get', { branch: 'pages', ...(after === undefined ? {} : { after }) });
+    expect(page.summary).toMatchObject([{ added: 3, modified: 1 }]);
+    ids.push(page.documents.map((document) => ejson(document.id)));
+    after = page.next;
+  } while (after !== undefined);
+  expect(ids.length).toBe(2);
+  expect(
+    ids
+      .flat()
+      .map((each) => JSON.stringify(each))
+      .sort(),
+  ).toEqual([0, 1, 2, 3].map((n) => `{"$numberInt":"${n}"}`));
+  await yard.call('branches.discard', { branch: 'pages', now: true });
+}, 120_000);
+
 it('a server that is down is told in a sentence within 2 s, not after the driver’s patience', async () => {
   await yard.fork('gone', { ttlMs: null });
   const { uri } = await yard.call('branches.uri', { branch: 'gone' });

@@ -126,6 +126,9 @@ function withParentFields(document: DocumentDiff): ListedDocument {
   return conflict ? { ...document, parentFields: parentChanges(sides, { whole: sides.isBucket }) } : document;
 }
 
+/** A page of documents ends behind the one whose values pass this: an answer has to fit its connection. */
+const pageBytes = 32 * 1024 * 1024;
+
 /** Counts pages of differences, in order of their ids, and keeps the page of documents that was asked for. */
 export async function listed<T extends ListedDocument>(
   pages: AsyncIterable<readonly T[]>,
@@ -136,18 +139,28 @@ export async function listed<T extends ListedDocument>(
   const documents: T[] = [];
   const from = pageStart(query);
   let next: string | undefined;
+  let bytes = 0;
   for await (const page of pages) {
     query.signal?.throwIfAborted();
     for (const diff of page) {
       if (query.listing !== true) count(summary, diff);
       if (query.conflictsOnly && !diff.conflict) continue;
       if (from && Buffer.compare(idOf(diff), from) <= 0) continue;
-      if (documents.length < query.limit) documents.push(diff);
-      else next ??= toBase64(idOf(documents[documents.length - 1] ?? diff));
+      if (documents.length < query.limit && bytes <= pageBytes) {
+        documents.push(diff);
+        bytes += valueBytes(diff);
+      } else next ??= toBase64(idOf(documents[documents.length - 1] ?? diff));
     }
     if (query.listing === true && next !== undefined) break;
   }
   return { summary, documents, next };
+}
+
+function valueBytes({ fields }: ListedDocument): number {
+  return fields.reduce(
+    (sum, { base, parent, branch }) => sum + (base?.length ?? 0) + (parent?.length ?? 0) + (branch?.length ?? 0),
+    0,
+  );
 }
 
 /** @throws ForkyardError `usage` */

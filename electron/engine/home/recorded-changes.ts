@@ -7,7 +7,7 @@ import { requiredWrite } from './required-write.ts';
 import { sameId, touchedId } from './touched-id.ts';
 
 const pieceBytes = 8 * 1024 * 1024;
-/** A page ends behind the batch that passes this. */
+/** A page ends behind the change that passes this. */
 const pageBytes = 16 * 1024 * 1024;
 
 /** What one actor wrote. */
@@ -57,9 +57,13 @@ export class RecordedChanges {
       limit: query.limit,
     });
     for await (const batch of pages) {
-      records.push(...(await this.whole(batch.map(decodeChange))));
-      bytes += batch.reduce((sum, document) => sum + document.length, 0);
-      if (bytes > pageBytes) break;
+      for (const row of batch) {
+        // One by one: what is stored in pieces is large, however short its row.
+        const [record] = (await this.whole([decodeChange(row)])) as [ChangeRecord];
+        records.push(record);
+        bytes += Math.max(row.length, (record.before?.length ?? 0) + (record.after?.length ?? 0));
+        if (bytes > pageBytes) return query.fromEnd ? records.reverse() : records;
+      }
     }
     return query.fromEnd ? records.reverse() : records;
   }
