@@ -30,6 +30,7 @@ const scoped = (scope: Uint8Array) => {
 };
 const notUtf8 = bytes(Type.String, size(3), 0xff, 0xc0, 0);
 const regex = bytes(Type.Regex, 0x61, 0, 0x69, 0);
+const zeroTime = valueOf(Type.Timestamp, new Uint8Array(8));
 const none = new Uint8Array([Type.Undefined]);
 
 /** What JavaScript has no values for, or loses on the way. */
@@ -47,6 +48,8 @@ const ids: readonly Uint8Array[] = [
   object(['a', int(1)], ['a', int(2)]),
   object(['b', int(1)], ['7', int(1)]),
   object(['__proto__', int(1)]),
+  zeroTime,
+  object(['k', zeroTime]),
   ...[...Object.values(odd), none, regex].flatMap((value) => [
     object(['k', value]),
     object(['k', list(int(1), value)]),

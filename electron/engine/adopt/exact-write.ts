@@ -33,12 +33,15 @@ function isZeroTime(value: BsonValue): boolean {
   return value[0] === Type.Timestamp && value.subarray(1).every((byte) => byte === 0);
 }
 
-/** What is inserted first, where a literal follows. */
+/** What is inserted first, where a literal follows. The `_id`, by which that finds it, the server keeps (seen on 6.0.5). */
 export function withoutZeroTimes(document: Uint8Array): Uint8Array {
   if (!hasZeroTime(document)) return document;
   const one = new Uint8Array([Type.Timestamp, 1, 0, 0, 0, 0, 0, 0, 0]);
   return buildDocument(
-    elements(document).map(({ nameBytes, value }) => ({ nameBytes, value: isZeroTime(value) ? one : value })),
+    elements(document).map(({ name, nameBytes, value }) => ({
+      nameBytes,
+      value: name !== '_id' && isZeroTime(value) ? one : value,
+    })),
   );
 }
 
