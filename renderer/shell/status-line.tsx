@@ -55,6 +55,7 @@ function Facts() {
       <span>
         Disk {bytes(disk.used)}
         {disk.shared ? ', shared between branches' : ''}
+        {disk.short === true ? ', nearly full: recording waits for room' : ''}
         {disk.trash > 0 ? `, ${bytes(disk.trash)} in the trash` : ''}
       </span>
       <span>Capture {lagMs < 1 ? 'up to date' : `${lagText(lagMs)} behind`}</span>

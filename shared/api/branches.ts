@@ -48,7 +48,7 @@ export const BranchRow = Branch.extend({
   actors: z.array(z.string()),
   /** Until when a discarded or expired branch can be brought back. */
   goneAt: Time.optional(),
-  /** Why the branch is failed, or why its expiry is held. */
+  /** Why the branch is failed, why its expiry is held, or what its recording waits for. */
   note: z.string().optional(),
 });
 export type BranchRow = z.infer<typeof BranchRow>;

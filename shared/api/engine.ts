@@ -13,7 +13,13 @@ export const Status = z.object({
    * Bytes on disk as files count them: `used` by branches and by the record of what happened in them. `shared` tells whether
    * the file system shares some of those between branches.
    */
-  disk: z.object({ used: z.number(), free: z.number(), trash: z.number(), shared: z.boolean() }),
+  disk: z.object({
+    used: z.number(),
+    free: z.number(),
+    trash: z.number(),
+    shared: z.boolean(),
+    short: z.boolean().optional(),
+  }),
   web: z.object({ url: z.string() }).optional(),
   /** True where main holds the sample shop and nothing was imported beside it: the demo can be reset. */
   demo: z.boolean().optional(),
@@ -28,6 +34,8 @@ export const WorkspaceSettings = z.object({
   cacheMB: z.number().int().min(256).max(65_536),
   /** Life of a sandbox that is forked without one, milliseconds; null keeps it. */
   defaultTtlMs: z.number().int().positive().nullable(),
+  /** With less free disk than this, MB, recording waits, and what would fill the disk is refused. */
+  diskReserveMB: z.number().int().min(64),
 });
 
 export const SettingsState = z.object({

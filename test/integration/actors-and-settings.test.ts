@@ -91,7 +91,11 @@ describe('settings', () => {
   it('give new sandboxes their life and their memory, and outlive a restart', async () => {
     await yard.call('settings.set', { defaultTtlMs: 2 * 60 * 60_000, cacheMB: 384 });
     await yard.restart();
-    expect((await yard.call('settings.get', {})).settings).toEqual({ defaultTtlMs: 2 * 60 * 60_000, cacheMB: 384 });
+    expect((await yard.call('settings.get', {})).settings).toEqual({
+      defaultTtlMs: 2 * 60 * 60_000,
+      cacheMB: 384,
+      diskReserveMB: 256,
+    });
     const { branch } = await yard.call('branches.fork', { name: 'set' });
     expect(Date.parse(branch.expiresAt!) - Date.parse(branch.forkedAt!)).toBeGreaterThan(110 * 60_000);
     const cmdlines = await Promise.all(

@@ -9,6 +9,7 @@ import type { History } from '../home/history.ts';
 import type { Home } from '../home/home.ts';
 import { PlanStore, type PlanRecord } from '../home/plans.ts';
 import type { LogRecord } from '../home/records.ts';
+import type { DiskSpace } from '../mongod/disk-space.ts';
 import { isUnreachable } from '../mongod/unreachable.ts';
 import {
   collect,
@@ -31,8 +32,20 @@ export interface ApplyContext {
   /** The adopted branch's history, whose bases move. Undefined once that is gone. */
   readonly history: History | undefined;
   readonly signal: AbortSignal;
+  /** The disk that all of it lies on. */
+  readonly disk: Pick<DiskSpace, 'require'>;
   readonly onProgress: (done: number, total: number) => void;
 }
+
+const named = {
+  adopt: 'this adoption',
+  undo: 'this undo',
+  'undo-changes': 'this undo',
+  restore: 'this restore',
+} as const satisfies Record<PlanRecord['kind'], string>;
+
+/** Data, change log, journal, the server's images and the history's: what a document of a plan is written to. */
+const writtenPerByte = 4;
 
 export interface Applied {
   readonly applied: number;
@@ -44,11 +57,12 @@ export interface Applied {
  * documents it is one transaction; beyond, everything is checked first and then written in guarded pieces, and what was
  * written is taken back when a later piece meets a document that moved.
  * Where a server ends in between, the plan stays `applying` and has to be settled by `recoverPlan`.
- * @throws ForkyardError `plan_stale` with `moved`, `write_refused`, `not_writable_exactly`
+ * @throws ForkyardError `no_space`, `plan_stale` with `moved`, `write_refused`, `not_writable_exactly`
  */
 export async function applyPlan(context: ApplyContext, plan: PlanRecord): Promise<Applied> {
   const store = new PlanStore(context.home);
   if (plan.state !== 'ready') throw notReady(plan);
+  await context.disk.require(named[plan.kind], plan.bytes * writtenPerByte);
   const startSeq = context.parent.capture.seq;
   const started = await store.plans.updateOne(
     { _id: plan._id, state: 'ready' },
@@ -116,6 +130,7 @@ async function applyDocuments(context: ApplyContext, writing: Writing, written: 
   let done = 0;
   for await (const piece of pieces(store, plan)) {
     context.signal.throwIfAborted();
+    await context.disk.require(named[plan.kind], 0);
     await commitItems(writing, piece, { pastValidator });
     written.push(rangeOf(piece));
     done += piece.length;

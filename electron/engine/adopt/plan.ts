@@ -8,7 +8,7 @@ import { ForkyardError } from '../../../shared/errors.ts';
 import { comparedPages, openComparison, type DocumentDiff } from '../changes/diff.ts';
 import { bucketsNamespace } from '../changes/catalog.ts';
 import { Selection, type SelectionInput } from '../changes/selection.ts';
-import type { Side } from '../changes/side.ts';
+import { notUpToDate, type Side } from '../changes/side.ts';
 import { splitNamespace, type Comparison, type TouchedDocument } from '../changes/touched.ts';
 import type { Home } from '../home/home.ts';
 import { KeptDocuments } from '../home/kept.ts';
@@ -37,14 +37,7 @@ export async function createPlan(home: Home, branch: Side, parent: Side, input: 
   const selection = new Selection(input, branch.record.name, parent.record.name);
   const { comparison, settled } = await openComparison(home, branch, parent);
   if (!settled) {
-    throw new ForkyardError(
-      'branch_failed',
-      `The history of ${branch.record.name} is not up to date yet, so a plan could miss changes.`,
-      {
-        hint: 'Wait for capture to catch up (see lagMs in "forkyard branches") and try again.',
-        retry: true,
-      },
-    );
+    throw notUpToDate(parent.capture.paused ? parent : branch, ', so a plan could miss changes');
   }
   const store = new PlanStore(home);
   return store.make(async (id) => {

@@ -1,5 +1,4 @@
-import { ForkyardError } from '../../../shared/errors.ts';
-import { settleNow, type Side } from '../changes/side.ts';
+import { notUpToDate, settleNow, type Side } from '../changes/side.ts';
 import type { History } from '../home/history.ts';
 import type { Home } from '../home/home.ts';
 import { PlanStore, type PlanRecord, type PlanTransaction } from '../home/plans.ts';
@@ -61,9 +60,7 @@ async function standingPieces(plan: PlanRecord, parent: Side): Promise<Piece[]> 
   const { transactions = [], startSeq = 0 } = plan;
   if (transactions.length === 0) return [];
   if (!(await settleNow(parent, 30_000))) {
-    throw new ForkyardError('branch_failed', `The history of ${parent.record.name} is not up to date yet.`, {
-      retry: true,
-    });
+    throw notUpToDate(parent);
   }
   const committed: PlanTransaction[] = [];
   for (const transaction of transactions) {

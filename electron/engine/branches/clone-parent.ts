@@ -1,8 +1,8 @@
-import { statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ForkyardError } from '../../../shared/errors.ts';
 import type { BranchRecord } from '../home/records.ts';
 import { dataFiles } from '../mongod/clone.ts';
+import { freeBytes } from '../mongod/disk-space.ts';
 import { emptyTrash } from './discard.ts';
 import { cloneCold, type GateResult } from './fork-gate.ts';
 import { branchFolder } from './folders.ts';
@@ -20,6 +20,7 @@ export async function cloneParent(
 ): Promise<GateResult> {
   const to = branchFolder(workspace.data, record._id).db;
   await makeRoom(workspace, branchFolder(workspace.data, parent._id).db);
+  await workspace.disk.require('this fork', freshServerBytes);
   for (;;) {
     const running = await workspace.running(parent._id);
     if (running) return running.gate.clone(to, endTransactions);
@@ -43,11 +44,12 @@ async function requireCold(workspace: Workspace, { _id, name }: BranchRecord): P
 
 /** Where a full copy might not fit, the trash goes first. With plenty of space nobody counts. */
 async function makeRoom(workspace: Workspace, files: string): Promise<void> {
-  const { bavail, bsize } = await statfs(workspace.data);
-  const free = bavail * bsize;
+  const free = await freeBytes(workspace.data);
   if (free > plentyBytes) return;
   const needed = (await dataFiles(files)).reduce((sum, file) => sum + file.bytes, 0);
   if (free < needed * 2) await emptyTrash(workspace);
 }
 
 const plentyBytes = 32e9;
+/** What a server writes at its start, also where the blocks of its files are shared. */
+const freshServerBytes = 16 * 1024 * 1024;

@@ -1,5 +1,6 @@
 import type { MongoClient, Timestamp } from 'mongodb';
-import { cloneFiles, dataFiles, requireSpace, sharesBlocks, type CloneResult } from '../mongod/clone.ts';
+import { cloneFiles, dataFiles, sharesBlocks, type CloneResult } from '../mongod/clone.ts';
+import { requireSpace } from '../mongod/disk-space.ts';
 import type { OpenTransaction } from '../mongod/transactions.ts';
 import { withWriterLock, type LockGuard } from '../mongod/writer-lock.ts';
 

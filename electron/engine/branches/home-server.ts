@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import type { DiskSpace } from '../mongod/disk-space.ts';
 import { firstStart, needsFirstStart } from '../mongod/first-start.ts';
 import type { LeftServer } from '../mongod/identity.ts';
 import { initiate, type EngineCredentials } from '../mongod/replica.ts';
@@ -34,17 +35,24 @@ export class HomeServer {
    * Starts it again whenever it ends by itself: everything is kept there. It comes back on the same port, and its clients
    * go on by themselves.
    * @param closing aborted once its end is meant
+   * @param disk it waits for room on
    * @param whileOpen runs work that a close waits for
    */
-  keepRunning(closing: AbortSignal, whileOpen: (work: (signal: AbortSignal) => Promise<void>) => Promise<void>): void {
+  keepRunning(
+    closing: AbortSignal,
+    disk: DiskSpace,
+    whileOpen: (work: (signal: AbortSignal) => Promise<void>) => Promise<void>,
+  ): void {
     const again = async () => {
+      // One that a full disk ended would end again.
+      await disk.room(closing);
       if (closing.aborted) return;
       this.place.log('home ended; starting it again');
       const { folder, port } = this.server;
       await whileOpen(async (signal) => {
         this.server = await startServer({ binary: this.place.binary, folder, preferredPort: port, signal });
       });
-      this.keepRunning(closing, whileOpen);
+      this.keepRunning(closing, disk, whileOpen);
     };
     this.server.exited.then(again).catch((error: unknown) => this.place.log(`home does not start: ${String(error)}`));
   }

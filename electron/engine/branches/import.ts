@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { stat } from 'node:fs/promises';
 import { sessionId } from '../adopt/pieces.ts';
 import { settleNow } from '../changes/side.ts';
 import type { ImportOptions, ImportProgress, ImportResult } from '../transfer/contract.ts';
@@ -31,11 +32,13 @@ export function importIntoBranch(
 async function runImport(workspace: Workspace, branch: LocalBranch, request: ImportRequest): Promise<ImportResult> {
   const source = parseSource(request.source);
   const label = sourceLabel(source);
+  await workspace.disk.require(wanted, await sizeOf(source));
   const session = branch.client.startSession();
   const target = clientTarget(branch.client, {
     session,
     signal: request.signal,
     onProgress: request.onProgress,
+    room: () => workspace.disk.require(wanted, 0),
   });
   // A main that nothing was forked from has nobody to compare with: keys of what was there first need not be kept.
   const recordKeys = branch.record._id !== mainId || (await workspace.children(mainId)).length > 0;
@@ -83,4 +86,11 @@ async function runImport(workspace: Workspace, branch: LocalBranch, request: Imp
     endWork();
     await session.endSession();
   }
+}
+
+const wanted = 'this import';
+
+/** What an import is going to write, bytes, where its source tells: at least what a file holds. */
+async function sizeOf(source: ReturnType<typeof parseSource>): Promise<number> {
+  return source.kind === 'file' ? ((await stat(source.path).catch(() => undefined))?.size ?? 0) : 0;
 }

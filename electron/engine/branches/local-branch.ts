@@ -8,6 +8,7 @@ import type { Side } from '../changes/side.ts';
 import { History } from '../home/history.ts';
 import type { Home } from '../home/home.ts';
 import type { BranchRecord } from '../home/records.ts';
+import type { DiskSpace } from '../mongod/disk-space.ts';
 import type { EngineCredentials } from '../mongod/replica.ts';
 import type { LockGuard } from '../mongod/writer-lock.ts';
 import { initiate, reconfigure } from '../mongod/replica.ts';
@@ -26,6 +27,7 @@ export interface Yard {
   readonly home: Home;
   readonly guard: LockGuard;
   readonly turns: Turns;
+  readonly disk: DiskSpace;
   readonly log: (line: string) => void;
   readonly onChanges: (branchId: string, seq: number) => void;
 }
@@ -64,6 +66,7 @@ export class LocalBranch implements Side {
       engineUser: yard.credentials.user,
       accounts: () => this.record.accounts,
       ttlIndexes: record.ttlIndexes,
+      room: (signal, onWait) => yard.disk.room(signal, onWait),
       onChanges: (seq) => yard.onChanges(record._id, seq),
       log: yard.log,
     });

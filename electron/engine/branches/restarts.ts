@@ -35,6 +35,9 @@ export class Restarts {
 
   /** The server of this branch ended and nobody had stopped it. */
   async begin(branch: LocalBranch): Promise<void> {
+    await branch.release().catch(() => undefined);
+    // One that a full disk ended would end again; nobody has to wait for that.
+    await this.workspace.room();
     const restart = this.restart(branch).catch((error: unknown) => this.workspace.log(`restart: ${String(error)}`));
     await this.hold(branch.record._id, restart);
     this.workspace.options.onBranches();
@@ -43,7 +46,6 @@ export class Restarts {
   private async restart(branch: LocalBranch): Promise<void> {
     const { workspace } = this;
     const { _id, name } = branch.record;
-    await branch.release().catch(() => undefined);
     const now = Date.now();
     const recent = [...(this.recent.get(_id) ?? []), now].filter((time) => now - time < 60_000);
     this.recent.set(_id, recent);

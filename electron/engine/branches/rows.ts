@@ -2,7 +2,7 @@ import type { Branch, BranchRow } from '../../../shared/api.ts';
 import { loadBaseCatalog } from '../changes/base-catalog.ts';
 import { readCatalog, type Catalog } from '../changes/catalog.ts';
 import { compareSchema } from '../changes/schema.ts';
-import { settleNow } from '../changes/side.ts';
+import { pausedText, settleNow } from '../changes/side.ts';
 import { History } from '../home/history.ts';
 import type { BranchRecord } from '../home/records.ts';
 import { Behind } from './behind.ts';
@@ -72,8 +72,15 @@ export class BranchRows {
       seq: branch?.capture.seq ?? (await history.state())?.seq ?? 0,
       actors: record.accounts.map(({ actor }) => actor),
       ...(record.goneAt ? { goneAt: record.goneAt.toISOString() } : {}),
-      ...(record.note === undefined ? {} : { note: record.note }),
+      ...this.note(record, branch),
     };
+  }
+
+  private note({ name, note, state }: BranchRecord, branch: LocalBranch | undefined): Pick<BranchRow, 'note'> {
+    if (branch?.capture.paused) return { note: `${pausedText(name)}.` };
+    if (!branch && state === 'live' && this.workspace.disk.isShort)
+      return { note: `The disk is nearly full: the server of ${name} is started again when there is room.` };
+    return note === undefined ? {} : { note };
   }
 
   private async schemaChanges(branch: LocalBranch): Promise<number> {

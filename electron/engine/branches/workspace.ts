@@ -6,6 +6,7 @@ import { History } from '../home/history.ts';
 import { Home } from '../home/home.ts';
 import type { BranchRecord, LogRecord } from '../home/records.ts';
 import { setAccounts } from '../mongod/accounts.ts';
+import { DiskSpace } from '../mongod/disk-space.ts';
 import { serversUnder, type LeftServer } from '../mongod/identity.ts';
 import { GuardProcess } from '../mongod/lock-guard.ts';
 import { lastWriteTime, reconfigure, serverEnded, type EngineCredentials } from '../mongod/replica.ts';
@@ -26,6 +27,8 @@ export interface WorkspaceOptions {
   /** Cache of a server that is started now, MB. */
   readonly cacheMB: () => number;
   readonly log: (line: string) => void;
+  /** How much of the disk is left alone, MB. */
+  readonly diskReserveMB: () => number;
   /** A branch's history grew. */
   readonly onChanges: (branchId: string, seq: number) => void;
   /** The branch list changed in another way. */
@@ -43,6 +46,7 @@ export class Workspace implements Yard {
   readonly home: Home;
   readonly guard: GuardProcess;
   readonly turns = new Turns();
+  readonly disk: DiskSpace;
   readonly options: WorkspaceOptions;
   private readonly homeServer: HomeServer;
   /** Branches whose server runs, by id. */
@@ -52,13 +56,20 @@ export class Workspace implements Yard {
   /** Servers that are being started: a stop waits for them, so that none comes up behind it. */
   private readonly starting = new Set<Promise<unknown>>();
 
-  private constructor(options: WorkspaceOptions, credentials: EngineCredentials, home: Home, homeServer: HomeServer) {
+  private constructor(
+    options: WorkspaceOptions,
+    credentials: EngineCredentials,
+    home: Home,
+    homeServer: HomeServer,
+    disk: DiskSpace,
+  ) {
     this.options = options;
     this.data = options.data;
     this.binary = options.binary;
     this.credentials = credentials;
     this.home = home;
     this.homeServer = homeServer;
+    this.disk = disk;
     this.guard = new GuardProcess(credentials);
   }
 
@@ -77,10 +88,15 @@ export class Workspace implements Yard {
     const left = await serversUnder(options.data);
     // First of all: a fork or an adoption that was cut off may keep writers waiting.
     await Promise.all(left.map((server) => freeLeft(server, credentials)));
+    const disk = new DiskSpace({
+      folder: options.data,
+      reserveBytes: () => options.diskReserveMB() * 1024 * 1024,
+      log: options.log,
+    });
     const homeServer = await HomeServer.open(options, credentials, left);
     const client = await reconfigure(homeServer.current, credentials);
-    const workspace = new Workspace(options, credentials, await Home.open(client), homeServer);
-    homeServer.keepRunning(workspace.closing.signal, (work) => workspace.whileOpen(work));
+    const workspace = new Workspace(options, credentials, await Home.open(client), homeServer, disk);
+    homeServer.keepRunning(workspace.closing.signal, disk, (work) => workspace.whileOpen(work));
     await openBranches(workspace, left, homeServer.current.folder.db);
     return workspace;
   }
@@ -205,6 +221,7 @@ export class Workspace implements Yard {
     record = await this.record(name);
     const successor = this.live.get(record._id);
     if (successor) return successor;
+    if (record.state === 'live' && this.disk.isShort) throw this.waitsForRoom();
     throw new ForkyardError(
       'branch_not_live',
       `The branch "${name}" is ${record.state}, so its database does not run.`,
@@ -231,6 +248,7 @@ export class Workspace implements Yard {
     }
     const running = await this.running(parent);
     if (running) return running;
+    if (this.disk.isShort) throw this.waitsForRoom();
     const record = await this.home.branches.findOne({ _id: parent });
     throw new ForkyardError(
       'branch_not_live',
@@ -239,6 +257,13 @@ export class Workspace implements Yard {
         hint: record ? `Wake it with "forkyard wake ${record.name}".` : 'Nothing can be compared or adopted any more.',
       },
     );
+  }
+
+  private waitsForRoom(): ForkyardError {
+    return new ForkyardError('no_space', 'A server that a full disk ended is started again when the disk has room.', {
+      hint: 'Discard a sandbox you no longer need, or make room on the disk.',
+      retry: true,
+    });
   }
 
   async children(branchId: string): Promise<BranchRecord[]> {
@@ -307,6 +332,11 @@ export class Workspace implements Yard {
     await (how === 'kill' ? branch.server.kill() : branch.server.stop());
   }
 
+  /** Resolves when the disk has room for what would fill it, or the workspace is closed. */
+  async room(): Promise<void> {
+    await this.disk.room(this.closing.signal);
+  }
+
   private async serverEnded(branch: LocalBranch): Promise<void> {
     const { _id, state } = branch.record;
     // One that is being made is its fork's business.
@@ -326,6 +356,7 @@ export class Workspace implements Yard {
   /** Stops every server, sandboxes first, home last. */
   async close(): Promise<void> {
     this.closing.abort(new ForkyardError('engine_stopped', 'The engine was stopped.', { retry: true }));
+    this.disk.stop();
     while (this.starting.size > 0) await Promise.all(this.starting);
     await Promise.all([...this.live.values()].map((branch) => this.stopBranch(branch, 'stop')));
     this.guard.stop();

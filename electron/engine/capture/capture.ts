@@ -33,6 +33,8 @@ export interface CaptureOptions {
   readonly accounts: () => readonly Account[];
   /** TTL indexes expire documents on this branch. */
   readonly ttlIndexes: boolean;
+  /** Resolves when the disk has room for more history, or the signal is aborted; `onWait` is told where that takes time. */
+  readonly room: (signal: AbortSignal, onWait: () => void) => Promise<void>;
   readonly onChanges: (seq: number) => void;
   readonly log: (line: string) => void;
 }
@@ -83,6 +85,7 @@ export class Capture {
   /** When the oldest write of each batch happened that has been read and is not yet in the history. */
   private readonly unwritten: Date[] = [];
   private savedAt = performance.now();
+  private waitsForRoom = false;
   /** Resolves when the stream has opened and nothing written from then on can be missed. */
   readonly live: Promise<void>;
 
@@ -105,6 +108,11 @@ export class Capture {
     return this.state.seq;
   }
 
+  /** What was read waits until the disk has room for it. */
+  get paused(): boolean {
+    return this.waitsForRoom;
+  }
+
   /** How long the oldest write that is not yet in the history has been waiting, milliseconds. */
   get lagMs(): number {
     const [oldest] = this.unwritten;
@@ -116,7 +124,7 @@ export class Capture {
     const deadline = performance.now() + deadlineMs;
     while (this.state.clusterTime.compare(time) < 0) {
       const left = deadline - performance.now();
-      if (left <= 0 || this.ended.signal.aborted) return false;
+      if (left <= 0 || this.waitsForRoom || this.ended.signal.aborted) return false;
       if (this.unwritten.length === 0 && (await this.lookAhead(time))) continue;
       await this.waitForProgress(Math.min(left, 1_100));
     }
@@ -280,6 +288,7 @@ export class Capture {
   private async record({ batch, events, images, authors }: PreparedBatch): Promise<void> {
     for (const [from, to] of inPieces(events, images)) {
       this.unwritten[0] = events[from]!.wall;
+      await this.roomToWrite();
       await this.write(events.slice(from, to), images.slice(from, to), authors);
     }
     await this.exclusively(() => {
@@ -288,6 +297,18 @@ export class Capture {
     });
     this.unwritten.shift();
     this.progress();
+  }
+
+  /** Home is never written into a full disk: that would end its server, and with it everything. The change log keeps what waits. */
+  private async roomToWrite(): Promise<void> {
+    const { signal } = this.ended;
+    await this.options.room(signal, () => {
+      this.waitsForRoom = true;
+      this.progress();
+      this.options.onChanges(this.state.seq);
+    });
+    this.waitsForRoom = false;
+    signal.throwIfAborted();
   }
 
   private async write(

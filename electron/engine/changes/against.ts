@@ -8,6 +8,7 @@ import { loadBaseCatalog } from './base-catalog.ts';
 import { hashAdmin, readCatalog, storeNamespace, storeOf, type Catalog, type CollectionSchema } from './catalog.ts';
 import {
   adminGap,
+  pausedGaps,
   comparePage,
   listed,
   withCount,
@@ -65,6 +66,7 @@ export async function diffAgainst(home: Home, relatives: Relatives, query: DiffQ
   }
   const gaps = [...apart.gaps, ...between.gaps];
   if (adminHash !== stored.adminHash) gaps.push(adminGap(branch.record._id));
+  gaps.push(...pausedGaps(branch, other));
   return { complete: apart.settled && gaps.every((gap) => gap.settled), gaps, schema, ...found };
 }
 

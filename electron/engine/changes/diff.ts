@@ -11,7 +11,7 @@ import { withParentEdits } from './parent-edits.ts';
 import { recordReplaced } from './replaced.ts';
 import { compareSchema, parentCollection, type SchemaDelta } from './schema.ts';
 import { Selection } from './selection.ts';
-import { settleNow, type Side } from './side.ts';
+import { pausedText, settleNow, type Side } from './side.ts';
 import { readSides, splitNamespace, type Comparison, type TouchedDocument } from './touched.ts';
 
 /** One document of a diff, its values as bytes. */
@@ -118,6 +118,7 @@ export async function computeDiff(home: Home, branch: Side, parent: Side, query:
   if (adminChanged) {
     gaps.push(adminGap(branch.record._id));
   }
+  gaps.push(...pausedGaps(branch, parent));
   return { complete: settled && gaps.every((gap) => gap.settled), gaps, schema, ...found, documents };
 }
 
@@ -181,6 +182,15 @@ export function adminGap(branchId: string): GapRecord {
   const reason =
     'Ordinary collections of the admin database were written, which is not captured: look at them by hand, they are neither compared nor adopted.';
   return { _id: 'admin', branch: branchId, kind: 'admin', ns: 'admin', reason, settled: false };
+}
+
+/** Changes that wait to be recorded until the disk has room. */
+export function pausedGaps(...sides: readonly Side[]): GapRecord[] {
+  const waiting = sides.filter(({ capture }) => capture.paused);
+  return waiting.map(({ record: { _id, name } }) => {
+    const reason = `${pausedText(name)}: changes since are not in this list yet.`;
+    return { _id: `paused ${_id}`, branch: _id, kind: 'paused', reason, settled: false };
+  });
 }
 
 /** A created or dropped collection tells how many documents it holds. */

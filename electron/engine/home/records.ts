@@ -103,9 +103,9 @@ export interface GapRecord {
   readonly branch: string;
   /**
    * `log`: the change log was lost; `images`: an image could not be had; `folded`: images await verification;
-   * `admin`: what is never captured.
+   * `admin`: what is never captured; `paused`: what waits to be recorded until the disk has room.
    */
-  readonly kind: 'log' | 'images' | 'folded' | 'admin';
+  readonly kind: 'log' | 'images' | 'folded' | 'admin' | 'paused';
   readonly ns?: string;
   readonly from?: Date;
   readonly to?: Date;

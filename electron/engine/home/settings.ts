@@ -15,6 +15,8 @@ export const Settings = z.object({
     .positive()
     .nullable()
     .default(60 * 60_000),
+  /** With less free disk than this, MB, recording waits, and what would fill the disk is refused. */
+  diskReserveMB: z.number().int().min(64).default(256),
 });
 export type Settings = z.infer<typeof Settings>;
 

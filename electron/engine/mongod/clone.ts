@@ -1,4 +1,4 @@
-import { copyFile, mkdir, rm, statfs } from 'node:fs/promises';
+import { copyFile, mkdir, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { ForkyardError } from '../../../shared/errors.ts';
 import { filesUnder, type DataFile } from './files.ts';
@@ -30,34 +30,6 @@ export async function sharesBlocks(probe: string, scratch: string): Promise<bool
   } finally {
     await rm(scratch, { force: true });
   }
-}
-
-/**
- * Refuses before anything is copied where the copy would not fit, leaving `reserve` bytes free.
- * @throws ForkyardError `no_space` with both numbers.
- */
-export async function requireSpace(
-  folder: string,
-  neededBytes: number,
-  reserveBytes = 64 * 1024 * 1024,
-): Promise<void> {
-  const { bavail, bsize } = await statfs(folder);
-  const free = bavail * bsize;
-  if (free - reserveBytes >= neededBytes) return;
-  throw new ForkyardError(
-    'no_space',
-    `There is not enough disk space for this fork: it needs ${megabytes(neededBytes)}, and ${megabytes(Math.max(0, free - reserveBytes))} are free.`,
-    {
-      hint: 'Discard a sandbox you no longer need, or move the data folder with --data.',
-      details: { neededBytes, freeBytes: free },
-    },
-  );
-}
-
-function megabytes(bytes: number): string {
-  return bytes < 10_000_000
-    ? `${(bytes / 1_000_000).toFixed(1)} MB`
-    : `${Math.round(bytes / 1_000_000).toLocaleString('en')} MB`;
 }
 
 /** Clones the listed files into an empty folder; blocks are shared where `share` says the file system can. */

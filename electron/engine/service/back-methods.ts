@@ -13,7 +13,7 @@ import { presentBranch } from '../branches/rows.ts';
 import { momentOf, type MomentAt } from '../changes/moment.ts';
 import { Rewind } from '../changes/rewind.ts';
 import { compareSchema } from '../changes/schema.ts';
-import { settleNow } from '../changes/side.ts';
+import { notUpToDate, settleNow } from '../changes/side.ts';
 import { readByKey } from '../changes/touched.ts';
 import { track } from '../home/past.ts';
 import { applyStored } from './change-methods.ts';
@@ -146,11 +146,7 @@ async function settle(branch: LocalBranch, gaps: Context['gaps']): Promise<void>
   const settled = await settleNow(branch);
   await gaps.settleSoon(branch, 2_000);
   if (settled) return;
-  throw new ForkyardError(
-    'branch_failed',
-    `The history of ${branch.record.name} is not up to date yet, so a way back could miss changes.`,
-    { hint: 'Wait for capture to catch up (see lagMs in "forkyard branches") and try again.', retry: true },
-  );
+  throw notUpToDate(branch, ', so a way back could miss changes');
 }
 
 async function openRestoration(context: Context, name: string, to: Moment) {
@@ -172,9 +168,7 @@ async function parentOf({ workspace }: Context, { record }: LocalBranch): Promis
 async function forkSequence(branch: LocalBranch, fork: LocalBranch): Promise<number> {
   const { forkPoint } = fork.record;
   if (!forkPoint || !(await branch.capture.settle(forkPoint.clusterTime, 10_000))) {
-    throw new ForkyardError('branch_failed', `The history of ${branch.record.name} is not up to date yet.`, {
-      retry: true,
-    });
+    throw notUpToDate(branch);
   }
   return branch.history.changes.seqAt(forkPoint.clusterTime, branch.capture.seq);
 }

@@ -276,7 +276,9 @@ export async function applyStored(context: Context, plan: PlanRecord, { signal }
   };
   const work = () =>
     parent.exclusively(() =>
-      parent.guarded(() => applyPlan({ home: workspace.home, parent, history, signal, onProgress }, plan)),
+      parent.guarded(() =>
+        applyPlan({ home: workspace.home, parent, history, signal, disk: workspace.disk, onProgress }, plan),
+      ),
     );
   // The branch does not end (its time may be up) while its plan is applied.
   const branch = workspace.live.get(plan.branchId);

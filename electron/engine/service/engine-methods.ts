@@ -1,7 +1,8 @@
-import { readFile, statfs } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ForkyardError } from '../../../shared/errors.ts';
 import { isDemo } from '../branches/demo.ts';
+import { freeBytes } from '../mongod/disk-space.ts';
 import { filesUnder } from '../mongod/files.ts';
 import type { Methods } from './service.ts';
 
@@ -22,7 +23,13 @@ export const engineMethods: Methods<'engine.status' | 'engine.web' | 'engine.sto
       data: workspace.data,
       mongod: { version: mongod.version, path: mongod.path, source: mongod.source },
       memory: { engine: process.memoryUsage.rss(), servers: servers.reduce((sum, bytes) => sum + bytes, 0) },
-      disk: { used: used.reduce((sum, bytes) => sum + bytes, 0), free, trash, shared },
+      disk: {
+        used: used.reduce((sum, bytes) => sum + bytes, 0),
+        free,
+        trash,
+        shared,
+        ...(workspace.disk.isShort ? { short: true } : {}),
+      },
       ...((await isDemo(workspace)) ? { demo: true } : {}),
     };
   },
@@ -43,11 +50,6 @@ export const engineMethods: Methods<'engine.status' | 'engine.web' | 'engine.sto
     return { stopped: true };
   },
 };
-
-async function freeBytes(folder: string): Promise<number> {
-  const { bavail, bsize } = await statfs(folder);
-  return bavail * bsize;
-}
 
 async function folderBytes(folder: string): Promise<number> {
   return (await filesUnder(folder)).reduce((sum, { bytes }) => sum + bytes, 0);

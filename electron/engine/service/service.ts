@@ -5,6 +5,7 @@ import { isUnreachable } from '../mongod/unreachable.ts';
 import { ExpirySweep } from '../branches/expiry.ts';
 import { BranchRows } from '../branches/rows.ts';
 import { Workspace } from '../branches/workspace.ts';
+import { emptyTrash } from '../branches/discard.ts';
 import { settleGaps, type GapSettling } from '../branches/settle-gaps.ts';
 import type { CallContext, Engine, EngineOptions } from './contract.ts';
 import { SettingsFile } from '../home/settings.ts';
@@ -94,6 +95,7 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
     data: options.data,
     binary: mongod.path,
     cacheMB: () => settings.current.cacheMB,
+    diskReserveMB: () => settings.current.diskReserveMB,
     log: options.log,
     onChanges: (branchId) => {
       waiters.notify(branchId);
@@ -110,6 +112,7 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
     emit({ type: 'expiry', branch, state, at: at.toISOString() }),
   ));
   sweep.wake();
+  workspace.disk.watch({ makeRoom: () => emptyTrash(workspace), onChange: tellBranches });
   const gaps = settleGaps(workspace, tellBranches);
   let stopping: Promise<void> | undefined;
   const stop = () =>

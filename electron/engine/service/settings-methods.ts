@@ -7,7 +7,7 @@ import type { Context, Methods } from './service.ts';
 export const settingsMethods: Methods<'settings.get' | 'settings.set' | 'engine.diagnostics'> = {
   'settings.get': (context) => Promise.resolve(present(context)),
 
-  async 'settings.set'(context, { mongod, cacheMB, defaultTtlMs }) {
+  async 'settings.set'(context, { mongod, cacheMB, defaultTtlMs, diskReserveMB }) {
     const { settings, workspace } = context;
     if (mongod != null) {
       if (!(await stat(mongod).catch(() => undefined))?.isFile()) {
@@ -25,7 +25,9 @@ export const settingsMethods: Methods<'settings.get' | 'settings.set' | 'engine.
       ...(named === undefined ? {} : { mongod: named }),
       ...(cacheMB === undefined ? {} : { cacheMB }),
       ...(defaultTtlMs === undefined ? {} : { defaultTtlMs }),
+      ...(diskReserveMB === undefined ? {} : { diskReserveMB }),
     });
+    await workspace.disk.look();
     return present(context);
   },
 

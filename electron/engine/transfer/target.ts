@@ -8,6 +8,8 @@ import type { ImportTarget, InsertOutcome, RefusedDocument } from './contract.ts
 export interface ClientTargetOptions {
   readonly signal?: AbortSignal;
   readonly onProgress?: ImportTarget['onProgress'];
+  /** Throws where the disk has no room for more. */
+  readonly room?: () => Promise<void>;
   /** Writes are retryable ones of this session: the oplog names it, so capture tells them from everybody else's. */
   readonly session?: ClientSession;
 }
@@ -24,6 +26,7 @@ export function clientTarget(client: MongoClient, options: ClientTargetOptions =
     async insert(ns, documents, { bypassValidation }): Promise<InsertOutcome> {
       const command: Document = { insert: ns.collection, ordered: false };
       if (bypassValidation) command['bypassDocumentValidation'] = true;
+      await options.room?.();
       const { n, problems } = await rawWrite(
         client.db(ns.db),
         command,
