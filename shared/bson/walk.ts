@@ -32,6 +32,11 @@ export class ElementSlice implements Element, Slice {
     readonly end: number,
   ) {}
 
+  /** Where the element begins: its type byte stands before its name. */
+  get typeStart(): number {
+    return this.nameStart - 1;
+  }
+
   get name(): string {
     return decodeTolerant(this.bytes, this.nameStart, this.start - 1);
   }
@@ -112,11 +117,21 @@ export function sameSlice(a: Slice | undefined, b: Slice | undefined): boolean {
 export function buildDocument(parts: Iterable<Pick<Element, 'nameBytes' | 'value'>>): Uint8Array {
   const list = [...parts];
   let length = 5;
-  for (const { nameBytes, value } of list) length += nameBytes.length + 1 + value.length;
+  for (const part of list) {
+    if (part instanceof ElementSlice) length += part.end - part.typeStart;
+    else length += part.nameBytes.length + 1 + part.value.length;
+  }
   const doc = new Uint8Array(length);
   new DataView(doc.buffer).setInt32(0, length, true);
   let at = 4;
-  for (const { nameBytes, value } of list) {
+  for (const part of list) {
+    // As it stands in its document: no copy of its value on the way.
+    if (part instanceof ElementSlice) {
+      doc.set(part.bytes.subarray(part.typeStart, part.end), at);
+      at += part.end - part.typeStart;
+      continue;
+    }
+    const { nameBytes, value } = part;
     doc[at] = value[0]!;
     doc.set(nameBytes, at + 1);
     at += nameBytes.length + 2;

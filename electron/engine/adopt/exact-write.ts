@@ -26,7 +26,7 @@ export function isReplaceable(expect: Uint8Array, result: Uint8Array, zeroTime: 
 
 /** Whether the server would put the time there. */
 export function hasZeroTime(document: Uint8Array): boolean {
-  return elements(document).some((part) => isZeroTime(part.value));
+  return elements(document).some((part) => part.type === Type.Timestamp && isZeroTime(part.value));
 }
 
 function isZeroTime(value: BsonValue): boolean {

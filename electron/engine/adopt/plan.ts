@@ -213,8 +213,12 @@ class PlanBuilder {
     const isEdited = [...choices.values()].some((choice) => typeof choice === 'object');
     if (sides.isBucket && (isEdited || this.selection.editsAround(place, diff.fields).length > 0))
       throw badEdit(what, 'cannot be used: it is a bucket of measurements, which is taken or left as it is');
+    // All of it, into a parent that is as the base: that is the branch's, by the law of the merge, and costs no second look.
+    const isWhole = [...choices.values()].every((choice) => choice === 'branch') && sameBytes(sides.parent, sides.base);
     try {
-      result = mergeDocument(sides, (delta) => pick(delta, choices), { strict, whole: sides.isBucket }).result;
+      result = isWhole
+        ? sides.branch
+        : mergeDocument(sides, (delta) => pick(delta, choices), { strict, whole: sides.isBucket }).result;
     } catch (error) {
       if (error instanceof TypeError) throw badEdit(what, `cannot stand there: ${error.message}`);
       throw error;

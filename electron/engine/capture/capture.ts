@@ -382,7 +382,8 @@ export class Capture {
     if (this.work.size === 0 && !several) return new Map();
     return authorsOf(
       this.options.client,
-      events.filter((event) => isDocumentOp(event.op)),
+      // Those of a transaction tell it themselves.
+      events.filter((event) => isDocumentOp(event.op) && !event.transaction),
     );
   }
 

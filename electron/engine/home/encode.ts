@@ -1,6 +1,6 @@
 import { BSON, Binary, type Timestamp } from 'mongodb';
-import { buildDocument, elements } from '../../../shared/bson/walk.ts';
-import { documentBytes, Type, type BsonValue } from '../../../shared/bson/value.ts';
+import { buildDocument, elements, type ElementSlice } from '../../../shared/bson/walk.ts';
+import { Type, type BsonValue } from '../../../shared/bson/value.ts';
 import type { BaseRow } from './big-bases.ts';
 import type { ChangeRecord, TouchedRecord } from './records.ts';
 
@@ -80,8 +80,8 @@ export function decodeChange(bytes: Uint8Array): DecodedChange {
   let after: Uint8Array | undefined;
   for (const element of elements(bytes)) {
     if (element.name === 'k') key = element.value;
-    else if (element.name === 'b') before = documentBytes(element.value);
-    else if (element.name === 'a') after = documentBytes(element.value);
+    else if (element.name === 'b') before = inPlace(element);
+    else if (element.name === 'a') after = inPlace(element);
     else metaParts.push(element);
   }
   const meta = BSON.deserialize(buildDocument(metaParts)) as {
@@ -113,6 +113,11 @@ export function decodeChange(bytes: Uint8Array): DecodedChange {
     ...(meta.d ? { detail: meta.d } : {}),
     spilledSides: meta.s ?? [],
   };
+}
+
+/** A document inside a larger one, where it stands: images are most of what is read, and none is kept for long. */
+function inPlace({ bytes, start, end }: ElementSlice): Uint8Array {
+  return new Uint8Array(bytes.buffer, bytes.byteOffset + start, end - start);
 }
 
 export interface DecodedTouched extends TouchedRecord {
