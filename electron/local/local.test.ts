@@ -10,6 +10,8 @@ import { afterEach, expect, test, vi } from 'vitest';
 import { createDataFolder, dataFolder, socketPath } from './data.ts';
 import { streamTransport } from './ndjson.ts';
 
+const patience = { timeout: 30_000 };
+
 test('the folder asked for wins over the environment, and that over the user’s own', () => {
   expect(dataFolder('x', { FORKYARD_DATA: '/y' })).toBe(join(process.cwd(), 'x'));
   expect(dataFolder(undefined, { FORKYARD_DATA: '/y' })).toBe('/y');
@@ -94,7 +96,7 @@ test('frames survive any cut of the bytes', async () => {
         streamTransport(stream).onMessage((text) => got.push(text));
         const bytes = Buffer.from(frames.map((frame) => `${frame}\n`).join(''));
         for (let at = 0; at < bytes.length; at += size) stream.write(bytes.subarray(at, at + size));
-        await vi.waitFor(() => expect(got).toEqual(frames), { interval: 1 });
+        await vi.waitFor(() => expect(got).toEqual(frames), { ...patience, interval: 1 });
         stream.destroy();
       },
     ),
@@ -110,9 +112,9 @@ test('a frame that is too long ends the connection without being kept', async ()
   transport.onMessage(got);
   transport.onClose(closed);
   far.write('12345\n');
-  await vi.waitFor(() => expect(got).toHaveBeenCalledWith('12345'));
+  await vi.waitFor(() => expect(got).toHaveBeenCalledWith('12345'), patience);
   far.write('x'.repeat(11));
-  await vi.waitFor(() => expect(closed).toHaveBeenCalledOnce());
+  await vi.waitFor(() => expect(closed).toHaveBeenCalledOnce(), patience);
   expect(got).toHaveBeenCalledOnce();
 });
 
@@ -124,5 +126,5 @@ test('what was sent before the close still arrives', async () => {
   transport.send('a');
   transport.close();
   transport.send('b');
-  await vi.waitFor(() => expect(got).toEqual(['a']));
+  await vi.waitFor(() => expect(got).toEqual(['a']), patience);
 });

@@ -10,6 +10,8 @@ import { findEngine, waitForEngine } from '../local/find.ts';
 import { streamTransport } from '../local/ndjson.ts';
 import { runEngine } from './run.ts';
 
+const patience = { timeout: 30_000 };
+
 let data: string;
 beforeEach(() => (data = mkdtempSync(join(tmpdir(), 'forkyard-run-'))));
 afterEach(() => rmSync(data, { recursive: true }));
@@ -58,7 +60,7 @@ test('who comes while it stops gets the next engine, not the one that goes', asy
   const engine = await run(engineOf({ stop: () => new Promise((resolve) => (go = resolve)) }));
   const caller = await client();
   const stopped = engine.stop();
-  await vi.waitFor(async () => expect(await findEngine(data)).toBeUndefined());
+  await vi.waitFor(async () => expect(await findEngine(data)).toBeUndefined(), patience);
   await expect(caller.call('engine.web', {})).rejects.toMatchObject({ code: 'engine_unreachable', retry: true });
   const next = run();
   go();

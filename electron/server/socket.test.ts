@@ -12,6 +12,8 @@ import type { Transport } from '../../shared/rpc/transport.ts';
 import { streamTransport } from '../local/ndjson.ts';
 import { listenOnSocket } from './socket.ts';
 
+const patience = { timeout: 30_000 };
+
 let data: string;
 let path: string;
 beforeEach(() => {
@@ -71,7 +73,7 @@ test('a connection that never reads does not hold up the end', async () => {
   const endpoint = await listenOnSocket(path, (transport) => transports.push(transport));
   const deaf = createConnection(path);
   deaf.pause();
-  await vi.waitFor(() => expect(transports).toHaveLength(1));
+  await vi.waitFor(() => expect(transports).toHaveLength(1), patience);
   transports[0]?.send('x'.repeat(8 * 1024 * 1024));
   await endpoint.close(50);
   deaf.destroy();

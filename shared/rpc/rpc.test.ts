@@ -12,6 +12,8 @@ import { serve } from './serve.ts';
 import type { Callable } from './serve.ts';
 import type { Transport } from './transport.ts';
 
+const patience = { timeout: 30_000 };
+
 const entry = (text: string): LogEntry => ({
   entry: text,
   time: '2026-01-01T00:00:00Z',
@@ -41,7 +43,7 @@ test('a call gets its own answer, whatever the order the answers come in', async
     engineOf((_method, input) => new Promise((resolve) => release.push(() => resolve([input])))),
   );
   const calls = ['a', 'b', 'c'].map((branch) => client.call('log.list', { branch }));
-  await vi.waitFor(() => expect(release).toHaveLength(3));
+  await vi.waitFor(() => expect(release).toHaveLength(3), patience);
   for (const go of release.reverse()) go();
   expect(await Promise.all(calls)).toEqual([[{ branch: 'a' }], [{ branch: 'b' }], [{ branch: 'c' }]]);
 });
@@ -91,10 +93,10 @@ test('an aborted call ends at once on both sides', async () => {
   );
   const abort = new AbortController();
   const call = client.call('branches.list', {}, { signal: abort.signal });
-  await vi.waitFor(() => expect(seen).toBeDefined());
+  await vi.waitFor(() => expect(seen).toBeDefined(), patience);
   abort.abort();
   await expect(call).rejects.toMatchObject({ code: 'aborted' });
-  await vi.waitFor(() => expect(seen?.aborted).toBe(true));
+  await vi.waitFor(() => expect(seen?.aborted).toBe(true), patience);
 });
 
 test('when the connection ends, what runs is aborted and what waits is told', async () => {
@@ -106,7 +108,7 @@ test('when the connection ends, what runs is aborted and what waits is told', as
     }),
   );
   const call = client.call('branches.list', {});
-  await vi.waitFor(() => expect(seen).toBeDefined());
+  await vi.waitFor(() => expect(seen).toBeDefined(), patience);
   server.close();
   await expect(call).rejects.toMatchObject({ code: 'engine_unreachable', retry: true });
   await client.closed;
@@ -124,7 +126,7 @@ test('a client that comes back gets what it missed', async () => {
   const { last, gap } = await first.client.subscribe((told, number) => seen.push([texts([told])[0] ?? '', number]));
   expect({ last, gap }).toEqual({ last: 100, gap: false });
   events.push(event('one'));
-  await vi.waitFor(() => expect(seen).toEqual([['one', 101]]));
+  await vi.waitFor(() => expect(seen).toEqual([['one', 101]]), patience);
   first.client.close();
 
   events.push(event('two'));
@@ -135,7 +137,7 @@ test('a client that comes back gets what it missed', async () => {
   );
   const again: Event[] = [];
   expect(await second.client.subscribe((told) => again.push(told), 101)).toEqual({ last: 103, gap: false });
-  await vi.waitFor(() => expect(texts(again)).toEqual(['two', 'three']));
+  await vi.waitFor(() => expect(texts(again)).toEqual(['two', 'three']), patience);
 });
 
 test('a client that was away too long, or comes from an earlier engine, is told of the gap', async () => {

@@ -6,7 +6,7 @@ import { isAlive, type LeftServer } from '../../electron/engine/mongod/identity.
 import type { EngineProcess } from './engine-process.ts';
 import { MainWriter } from './main-writer.ts';
 
-/** Nobody waits longer for main than this, beyond what a copy takes. */
+/** Nobody waits longer for main than this, beyond what a copy takes and what a server waits that nobody touches. */
 const stallMs = 500;
 
 /** One writer lock of main, from its own log; times in milliseconds since 1970. */
@@ -23,6 +23,8 @@ export class MainWatch {
   /** Main, as its engine sees it: can look at locks and operations. */
   readonly main: MongoClient;
   readonly home: MongoClient;
+  /** Writes to home, which no fork locks: what it has to wait for is the machine's doing. */
+  private readonly control: MainWriter;
   private readonly engine: EngineProcess;
   private readonly server: LeftServer;
   private seenLocks = 0;
@@ -33,23 +35,32 @@ export class MainWatch {
     main: MongoClient,
     home: MongoClient,
     writer: MainWriter,
+    control: MainWriter,
   ) {
     this.engine = engine;
     this.server = server;
     this.main = main;
     this.home = home;
     this.writer = writer;
+    this.control = control;
   }
 
   static async start(engine: EngineProcess): Promise<MainWatch> {
     const { uri } = await engine.call('branches.uri', { branch: 'main' });
     const writer = await MainWriter.start(uri);
+    const control = await MainWriter.start(await engine.insideUri('home'), 5);
     const [main, home] = await Promise.all([engine.inside('main'), engine.inside('home')]);
-    return new MainWatch(engine, await engine.server('main'), main, home, writer);
+    return new MainWatch(engine, await engine.server('main'), main, home, writer, control);
   }
 
-  stop(): Promise<void> {
-    return this.writer.stop();
+  async stop(): Promise<void> {
+    await Promise.all([this.writer.stop(), this.control.stop()]);
+  }
+
+  /** Whoever had to wait until now is not looked at any more. */
+  forgetStalls(): void {
+    this.writer.takeLongestStall();
+    this.control.takeLongestStall();
   }
 
   /** All writer locks of main so far. */
@@ -73,6 +84,7 @@ export class MainWatch {
   async harm({ killedAt = Number.POSITIVE_INFINITY, beyondMs = stallMs } = {}): Promise<string[]> {
     await this.writer.writes(3);
     const stall = this.writer.takeLongestStall();
+    const controlMs = this.control.takeLongestStall();
     const locks = (await this.locks()).slice(this.seenLocks);
     this.seenLocks += locks.length;
     const copies = locks.map(({ lockedAt, unlockedAt = Date.now() }) => Math.min(unlockedAt, killedAt) - lockedAt);
@@ -82,8 +94,10 @@ export class MainWatch {
       ...((await isAlive(this.server)) ? [] : ['the server of main was ended']),
       ...this.writer.failures.splice(0).map((failure) => `a write failed: ${failure}`),
       ...(lost.length > 0 ? [`${lost.length} writes lost: ${lost.slice(0, 3).join('; ')}`] : []),
-      ...(stall > beyondMs + copyMs
-        ? [`a writer waited ${Math.round(stall)} ms; locks: ${JSON.stringify(locks)}`]
+      ...(stall > beyondMs + copyMs + controlMs
+        ? [
+            `a writer waited ${Math.round(stall)} ms, one of home ${Math.round(controlMs)} ms; locks: ${JSON.stringify(locks)}`,
+          ]
         : []),
       ...((await this.isLocked()) ? ['main is locked'] : []),
       ...(await this.halfMade()),

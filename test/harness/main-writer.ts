@@ -8,7 +8,6 @@ interface Row {
 
 /** A single write may take this long before it counts as lost service, milliseconds. */
 const deadlineMs = 30_000;
-const pauseMs = 2;
 
 /**
  * An ordinary program that writes to main without pause, one write after the other, each acknowledged with `w: 1`:
@@ -16,6 +15,7 @@ const pauseMs = 2;
  */
 export class MainWriter {
   private readonly client: MongoClient;
+  private readonly pauseMs: number;
   private readonly rows: Collection<Row>;
   private readonly acknowledged = new Map<number, number>();
   private running = true;
@@ -28,15 +28,16 @@ export class MainWriter {
   /** Writes that failed, with what they failed of. */
   readonly failures: string[] = [];
 
-  private constructor(client: MongoClient) {
+  private constructor(client: MongoClient, pauseMs: number) {
     this.client = client;
+    this.pauseMs = pauseMs;
     this.rows = client.db('writer').collection<Row>('rows');
   }
 
-  static async start(uri: string): Promise<MainWriter> {
+  static async start(uri: string, pauseMs = 2): Promise<MainWriter> {
     const options = { socketTimeoutMS: deadlineMs, appName: 'writer' };
     const client = await new MongoClient(uri, { ...options, writeConcern: { w: 1 } }).connect();
-    const writer = new MainWriter(client);
+    const writer = new MainWriter(client, pauseMs);
     writer.ended = writer.run();
     await writer.writes(10);
     return writer;
@@ -49,7 +50,7 @@ export class MainWriter {
       this.longest = Math.max(this.longest, this.waitedMs());
       this.lastAcknowledged = performance.now();
       this.stalls.take();
-      await new Promise((resolve) => setTimeout(resolve, pauseMs));
+      await new Promise((resolve) => setTimeout(resolve, this.pauseMs));
     }
   }
 
@@ -62,7 +63,7 @@ export class MainWriter {
   }
 
   private waitedMs(): number {
-    return Math.max(0, performance.now() - this.lastAcknowledged - pauseMs - this.stalls.ms);
+    return Math.max(0, performance.now() - this.lastAcknowledged - this.pauseMs - this.stalls.ms);
   }
 
   /** The longest wait between two acknowledgements since the last call, milliseconds; one that goes on counts. */
@@ -75,7 +76,7 @@ export class MainWriter {
   /** Resolves when so many further writes have been done. */
   async writes(more: number): Promise<void> {
     for (const target = this.turn + more; this.turn < target;) {
-      await new Promise((resolve) => setTimeout(resolve, pauseMs));
+      await new Promise((resolve) => setTimeout(resolve, this.pauseMs));
     }
   }
 

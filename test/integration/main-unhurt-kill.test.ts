@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { EngineProcess, stillRuns } from '../harness/engine-process.ts';
 import { MainWatch } from '../harness/main-watch.ts';
+import { timed } from '../harness/own-time.ts';
 import { until } from '../harness/until.ts';
 
 /** The engine is killed at every step of what touches main, while a program writes to main without pause. */
@@ -171,14 +172,26 @@ describe('an adoption and its undo', () => {
           { $match: { 'transaction.parameters.autocommit': false, appName: 'forkyard-engine' } },
         ])
         .toArray();
-    const work = engine.call('plan.adopt', { branch: sandbox }).catch(() => undefined);
-    await until('a transaction', async () => (await open()).length > 0);
+    let work: Promise<unknown> = Promise.resolve();
+    let over = true;
+    // An adoption that no look met is no case: again.
+    for (let attempt = 0; over && attempt < 20; attempt += 1) {
+      over = false;
+      work = engine
+        .call('plan.adopt', { branch: sandbox })
+        .catch(() => undefined)
+        .finally(() => (over = true));
+      await until('a transaction', async () => over || (await open()).length > 0);
+      if (over) await undoLast();
+    }
+    expect(over).toBe(false);
     await engine.kill();
-    const from = performance.now();
-    await items.updateMany({ _id: { $lt: documents } }, { $set: { touched: 1 } });
-    await until('the end of the transaction', async () => (await open()).length === 0);
+    const ms = await timed(async () => {
+      await items.updateMany({ _id: { $lt: documents } }, { $set: { touched: 1 } });
+      await until('the end of the transaction', async () => (await open()).length === 0);
+    });
     // The server itself would end it after a minute.
-    expect(performance.now() - from).toBeLessThan(5_000);
+    expect(ms).toBeLessThan(5_000);
     await work;
     await engine.start();
     await items.updateMany({}, { $unset: { touched: 1 } });

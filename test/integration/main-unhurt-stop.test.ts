@@ -4,6 +4,8 @@ import type { MongoClient } from 'mongodb';
 import { afterEach, describe, expect, it } from 'vitest';
 import { EngineProcess } from '../harness/engine-process.ts';
 import { MainWatch } from '../harness/main-watch.ts';
+import { timed } from '../harness/own-time.ts';
+import { onceComplete } from '../harness/settled.ts';
 import { until } from '../harness/until.ts';
 
 /** The engine stops, is killed, comes back; it is killed before it was ever ready. */
@@ -52,8 +54,14 @@ describe('an engine that is killed', () => {
       expect(await watch.harm()).toEqual([]);
     }
     const inserted = await sandbox();
-    const { changes } = await yard.call('changes.page', { branch: 'one', limit: 5_000, settle: true });
-    expect(changes.filter(({ op }) => op === 'insert')).toHaveLength(inserted);
+    const ids: string[] = [];
+    for (let after = 0; ;) {
+      const { changes } = await onceComplete(() => yard.call('changes.page', { branch: 'one', after, settle: true }));
+      if (changes.length === 0) break;
+      ids.push(...changes.flatMap(({ op, id }) => (op === 'insert' && id !== undefined ? [id] : [])));
+      after = changes.at(-1)!.seq;
+    }
+    expect(ids).toHaveLength(inserted);
     await watch.stop();
   });
 });
@@ -64,11 +72,9 @@ describe('an engine that is stopped', () => {
     const yard = engine;
     await (await yard.outside('main')).db('shop').collection<{ _id: number }>('items').insertOne({ _id: 1 });
     for (const name of ['one', 'two']) await yard.call('branches.fork', { name });
-    const insert = insertAll(await yard.outside('two'));
-    const from = performance.now();
-    await yard.down();
+    const insert = insertAll(await yard.outside('two', { serverSelectionTimeoutMS: 3_000 }));
+    expect(await timed(() => yard.down())).toBeLessThan(10_000);
     expect(await yard.servers()).toEqual([]);
-    expect(performance.now() - from).toBeLessThan(10_000);
     expect(await yard.oldGuardsGone()).toBe(true);
     await expect(insert()).rejects.toThrow();
     await yard.start();
@@ -81,17 +87,29 @@ describe('an engine that is stopped', () => {
     engine = await EngineProcess.open();
     const yard = engine;
     const before = await readdir(join(yard.data, 'branches'));
-    const home = await yard.inside('home');
-    const forked = yard.refusal('branches.fork', { name: 'late' }).catch((error: unknown) => error);
-    const reached = {
-      'its row': async () => (await home.db('forkyard').collection('branches').countDocuments()) > 1,
-      'its files': async () => (await readdir(join(yard.data, 'branches'))).length > before.length,
-      'its server': async () => (await yard.servers()).length > 2,
-    }[step]!;
-    await until(step, reached);
-    await home.close();
-    await yard.down();
-    expect(await forked).toMatchObject({ code: expect.stringMatching(/^engine_(stopped|unreachable)$/) });
+    let outcome: unknown;
+    // A fork that was done before the stop began is no case: again.
+    for (let attempt = 0; outcome === undefined && attempt < 20; attempt += 1) {
+      if (attempt > 0) {
+        await yard.start();
+        await yard.call('branches.discard', { branch: 'late', now: true });
+      }
+      const home = await yard.inside('home');
+      const forked = yard.call('branches.fork', { name: 'late' }).then(
+        () => undefined,
+        (error: unknown) => error,
+      );
+      const reached = {
+        'its row': async () => (await home.db('forkyard').collection('branches').countDocuments()) > 1,
+        'its files': async () => (await readdir(join(yard.data, 'branches'))).length > before.length,
+        'its server': async () => (await yard.servers()).length > 2,
+      }[step]!;
+      await until(step, reached);
+      await home.close();
+      await yard.down();
+      outcome = await forked;
+    }
+    expect(outcome).toMatchObject({ code: expect.stringMatching(/^engine_(stopped|unreachable)$/) });
     expect(await yard.servers()).toEqual([]);
     expect(await readdir(join(yard.data, 'branches'))).toEqual(before);
   });

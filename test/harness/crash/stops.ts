@@ -81,19 +81,23 @@ export class Armed {
       () => (ended = true),
     );
     while (!ended) {
-      const wait = { waitForFailPoint: this.point, timesEntered: this.from + 1, maxTimeMS: patienceMs };
-      const came = this.admin
-        .db('admin')
-        .command(wait)
-        .then(
-          () => true,
-          () => false,
-        );
-      if ((await Promise.race([came, end.then(() => undefined)])) !== true) continue;
+      if ((await Promise.race([this.came(patienceMs), end.then(() => undefined)])) !== true) continue;
       this.command = await this.heldUp();
       return true;
     }
-    return false;
+    // The news of both may have come together.
+    return this.came(1);
+  }
+
+  private async came(withinMs: number): Promise<boolean> {
+    const wait = { waitForFailPoint: this.point, timesEntered: this.from + 1, maxTimeMS: withinMs };
+    return this.admin
+      .db('admin')
+      .command(wait)
+      .then(
+        () => true,
+        () => false,
+      );
   }
 
   private async heldUp(): Promise<string | undefined> {
