@@ -44,15 +44,15 @@ async function documents(): Promise<number> {
 }
 
 it('an unknown branch exits 4 and names those there are', async () => {
-  for (const args of [
+  const commands = [
     ['diff', 'nobody'],
     ['uri', 'nobody'],
     ['discard', 'nobody'],
     ['fork', 'x', '--from', 'nobody'],
     ['log', 'nobody'],
-  ]) {
-    expect(await refused(...args)).toMatchObject({ exit: 4, code: 'unknown_branch' });
-  }
+  ];
+  for (const refusal of await Promise.all(commands.map((args) => refused(...args))))
+    expect(refusal).toMatchObject({ exit: 4, code: 'unknown_branch' });
   expect((await refused('keep', 'nobody')).hint).toContain('main');
 });
 
@@ -71,15 +71,15 @@ it('a taken name exits 1 and leaves one branch of that name', async () => {
 });
 
 it('a name with odd characters exits 2', async () => {
-  for (const name of ['a b', 'a/b', '../x', 'ünï', '.', 'x'.repeat(64), "o'brien"]) {
-    expect(await refused('fork', name)).toMatchObject({ exit: 2, code: 'name_invalid' });
-  }
+  const names = ['a b', 'a/b', '../x', 'ünï', '.', 'x'.repeat(64), "o'brien"];
+  for (const refusal of await Promise.all(names.map((name) => refused('fork', name))))
+    expect(refusal).toMatchObject({ exit: 2, code: 'name_invalid' });
 });
 
 it('a time to live of 0, "soon" or below zero exits 2', async () => {
-  for (const ttl of ['0', '0s', 'soon', '1y']) {
-    expect(await refused('fork', 'x', '--ttl', ttl)).toMatchObject({ exit: 2, code: 'ttl_invalid' });
-  }
+  const lives = ['0', '0s', 'soon', '1y'];
+  for (const refusal of await Promise.all(lives.map((ttl) => refused('fork', 'x', '--ttl', ttl))))
+    expect(refusal).toMatchObject({ exit: 2, code: 'ttl_invalid' });
   expect((await yard.json<unknown[]>('branches')).length).toBe(1);
 });
 

@@ -29,5 +29,4 @@ it.each(seeds)(
     const problems = await fuzz(yard, { seed, operations, moments });
     expect(problems, `run again with FORKYARD_FUZZ_SEED=${seed}`).toEqual([]);
   },
-  240_000,
 );
