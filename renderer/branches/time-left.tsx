@@ -22,6 +22,14 @@ export function TimeLeft({ branch, long = false }: { readonly branch: BranchRow;
       </span>
     );
   }
+  if (left === 0) {
+    return (
+      <span className="ttl soon">
+        <Icon name="buffer-stop" small />
+        Time is up
+      </span>
+    );
+  }
   const whole = Date.parse(branch.expiresAt) - Date.parse(branch.forkedAt ?? branch.expiresAt);
   const share = whole <= 0 ? 0 : Math.min(1, left / whole);
   return (

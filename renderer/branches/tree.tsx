@@ -150,12 +150,7 @@ function RowActions({ branch, tabIndex }: { readonly branch: BranchRow; readonly
       ) : null}
       {state === 'asleep' ? verb(commands.bringBack, 'Wake') : null}
       {state === 'expired' || state === 'trashed' ? verb(commands.bringBack, 'Bring back') : null}
-      {state === 'failed' ? (
-        <>
-          {verb(commands.showLog, 'Log…')}
-          {verb(commands.bringBack, 'Try again')}
-        </>
-      ) : null}
+      {state === 'failed' ? verb(commands.bringBack, 'Try again') : null}
     </span>
   );
 }

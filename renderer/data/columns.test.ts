@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { parseEjson } from '../../shared/bson/ejson.ts';
 import { toBase64 } from '../../shared/bson/value.ts';
-import { columnsOf, rowOf } from './columns.ts';
+import { columnChars, columnsOf, rowOf } from './columns.ts';
 
 const rows = (...texts: string[]) =>
   texts.map((text) => {
@@ -46,5 +46,15 @@ describe('the columns of a table', () => {
 
   it('of no documents are _id alone', () => {
     expect(columnsOf([], 4)).toEqual([{ name: '_id', numeric: false }]);
+  });
+
+  it('are as wide as most of their values, within bounds', () => {
+    const documents = rows(
+      ...Array.from({ length: 20 }, (_, at) => `{"_id":${String(at)},"name":"${'x'.repeat(at === 7 ? 60 : 10)}"}`),
+    );
+    expect(columnChars(documents, 'name')).toBe(12);
+    expect(columnChars(documents, '_id')).toBe(7);
+    expect(columnChars(rows(`{"_id":1,"text":"${'y'.repeat(90)}"}`), 'text')).toBe(24);
+    expect(columnChars([], 'name')).toBe(7);
   });
 });

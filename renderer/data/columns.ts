@@ -1,6 +1,7 @@
 import { documentBytes, sameBytes, Type } from '../../shared/bson/value.ts';
 import type { BsonValue } from '../../shared/bson/value.ts';
 import { elements } from '../../shared/bson/walk.ts';
+import { plainText } from '../bson/plain.ts';
 
 /** One document of a page, taken apart at its top. */
 export interface Row {
@@ -90,6 +91,22 @@ export function columnsOf(rows: readonly Row[], most: number): Column[] {
     .sort(([, a], [, b]) => a.order - b.order)
     .map(([name, { times, numeric }]) => ({ name, numeric: numeric * 2 > times }));
   return [{ name: '_id', numeric: false }, ...chosen];
+}
+
+const fewestChars = 7;
+const mostChars = 24;
+
+/** How wide a column is beside the others, in characters: as wide as most of its values are. */
+export function columnChars(rows: readonly Row[], name: string): number {
+  const lengths = rows
+    .slice(0, sampled)
+    .flatMap(({ fields }) => {
+      const value = fields.get(name);
+      return value === undefined ? [] : [plainText(value, mostChars).length];
+    })
+    .sort((a, b) => a - b);
+  const typical = lengths[Math.floor(lengths.length * 0.9)] ?? 0;
+  return Math.min(mostChars, Math.max(fewestChars, typical));
 }
 
 /** `a` and `a.b` of `a.b.c`: looked up for each of the names, of which one document may have 50,000. */

@@ -7,7 +7,7 @@ import { KindMark } from '../shell/marks.tsx';
 import { age, clock, moment, useNow } from '../shell/time.ts';
 import { useWidth } from '../shell/use-width.ts';
 import { useVirtualRows } from '../shell/virtual-rows.ts';
-import { columnsOf } from './columns.ts';
+import { columnChars, columnsOf } from './columns.ts';
 import type { Column, Row } from './columns.ts';
 import { sortDirection } from './query.ts';
 import type { Documents, Touched } from './read.ts';
@@ -70,7 +70,7 @@ export function DocumentTable(props: TableProps) {
     event.preventDefault();
   };
   const marked = touched !== undefined;
-  const template = gridTemplate(columns, marked, lines);
+  const template = useMemo(() => gridTemplate(rows, columns, marked, lines), [rows, columns, marked, lines]);
   return (
     <div
       role="grid"
@@ -209,9 +209,14 @@ function ChangedAt({ row, touched, now }: { readonly row: Row; readonly touched:
   );
 }
 
-function gridTemplate(columns: readonly Column[], marked: boolean, lines: boolean): CSSProperties {
-  const widths = columns.map(({ name, numeric }) =>
-    name === '_id' ? 'minmax(88px, 0.8fr)' : numeric ? 'minmax(64px, 0.7fr)' : 'minmax(72px, 1.4fr)',
+function gridTemplate(
+  rows: readonly Row[],
+  columns: readonly Column[],
+  marked: boolean,
+  lines: boolean,
+): CSSProperties {
+  const widths = columns.map(({ name }) =>
+    lines ? 'minmax(88px, 0.8fr)' : `minmax(64px, ${String(columnChars(rows, name))}fr)`,
   );
   return {
     gridTemplateColumns: [marked ? '16px' : '', ...widths, lines ? 'minmax(0, 6fr)' : '', marked ? '60px' : ''].join(

@@ -1,4 +1,7 @@
+import { copyFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { expect } from '@playwright/test';
+import { serversUnder } from '../../electron/engine/mongod/identity.ts';
 import { test } from './app.ts';
 import { clean } from './axe.ts';
 import { expire } from './engine.ts';
@@ -62,4 +65,45 @@ test('an expired sandbox is brought back under the same URI, a discarded one too
   const discarded = page.getByRole('listitem').filter({ hasText: 'Discarded short' });
   await expect(discarded).toContainText('undone');
   await expect(discarded.getByRole('button')).toHaveCount(0);
+});
+
+test('a sandbox that cannot start says why and what helps; one that is held past its time says by what', async ({
+  app,
+}) => {
+  const { page, cli, data } = app;
+  await cli('import', 'sample:three', '--into', 'main');
+  await cli('fork', 'held', '--ttl', '1h');
+  await cli('fork', 'child', '--from', 'held', '--ttl', '1h');
+  const { uri } = (await cli('fork', 'broken', '--ttl', '1h')) as { uri: string };
+  await cutPrices(uri);
+  const server = (await serversUnder(data)).find(({ port }) => port === Number(new URL(uri).port))!;
+  const turtle = join(server.dbPath, 'WiredTiger.turtle');
+  await copyFile(turtle, join(data, 'whole'));
+  await writeFile(turtle, 'damaged');
+  process.kill(server.pid, 'SIGKILL');
+  const row = page.getByRole('treeitem', { name: /^broken/ });
+  await expect(row).toContainText('failed', { timeout: 60_000 });
+  await row.click();
+  const state = page.getByRole('status', { name: 'State' });
+  await expect(state).toContainText(/broken does not run\. .*Its changes up to then are kept/);
+  await clean(page, 'failed');
+  await state.getByRole('button', { name: 'Show log…' }).click();
+  const log = page.getByRole('dialog', { name: 'broken does not run' });
+  await expect(log.getByRole('button', { name: 'Try again' })).toBeFocused();
+  await page.keyboard.press('Escape');
+  await copyFile(join(data, 'whole'), turtle);
+  await state.getByRole('button', { name: 'Try again' }).click();
+  await expect(state).toHaveCount(0, { timeout: 60_000 });
+  expect(await prices(uri)).toEqual({ p1: 44, p2: 80 });
+
+  await expire(data, 'held');
+  const held = page.getByRole('treeitem', { name: /^held/ });
+  await expect(held).toContainText('Time is up');
+  await held.click();
+  const why = page.getByText('Its time is up; it is held because child came from it.');
+  await expect(why).toBeVisible();
+  await clean(page, 'held');
+  await page.getByRole('button', { name: 'Extend 1 h' }).click();
+  await expect(why).toHaveCount(0);
+  await expect(held).not.toContainText('Time is up');
 });

@@ -58,7 +58,7 @@ test('every screen, light and dark', async ({ app: { page, cli } }) => {
   await filter.press('Enter');
   const documents = page.getByRole('grid', { name: 'Documents in products' });
   await documents.getByRole('row', { name: /KB-007/ }).click();
-  await expect(page.getByRole('complementary', { name: 'Document' })).toContainText('2 differ');
+  await expect(page.getByRole('complementary', { name: 'Document' })).toContainText('3 differ');
   await shoot(page, 'data');
   await page.getByRole('tab', { name: 'Connect' }).click();
   await shoot(page, 'connect');

@@ -36,12 +36,16 @@ export async function tellStory(cli: Cli): Promise<void> {
     await shop.collection('orders').insertMany(orders.map(({ _id: _, ...order }) => order as Document));
   });
   await withShop(await uri(cli, 'main'), async (main) => {
-    await main
-      .collection<Document>('products')
-      .updateOne(
-        { _id: 'KB-007' as never },
-        { $set: { 'price.amount': Decimal128.fromString('139.90'), 'price.validFrom': new Date('2026-11-24') } },
-      );
+    await main.collection<Document>('products').updateOne(
+      { _id: 'KB-007' as never },
+      {
+        $set: {
+          'price.amount': Decimal128.fromString('139.90'),
+          'price.validFrom': new Date('2026-11-24'),
+          stock: 9,
+        },
+      },
+    );
     await main.collection<Document>('products').updateOne({ _id: 'MS-020' as never }, { $inc: { stock: -4 } });
     await main
       .collection<Document>('products')
