@@ -10,7 +10,7 @@ import { splitNamespace } from '../changes/touched.ts';
 import type { Home } from '../home/home.ts';
 import { ContentsHash, KeptDocuments, sumOf } from '../home/kept.ts';
 import type { SchemaStep } from '../home/plans.ts';
-import { asideName } from '../mongod/aside.ts';
+import { asideName, leavingName } from '../mongod/aside.ts';
 import { buildableIndex } from '../mongod/index-spec.ts';
 import { driverValue, rawFind, rawWrite } from '../mongod/raw.ts';
 import { ForkyardError } from '../../../shared/errors.ts';
@@ -32,6 +32,7 @@ export class AsideCollection {
   private readonly index: number;
   private readonly db: string;
   private readonly name: string;
+  private readonly leaving: string;
 
   constructor(home: Home, parent: Side, plan: string, index: number, step: SchemaStep) {
     this.home = home;
@@ -41,17 +42,24 @@ export class AsideCollection {
     this.step = step;
     [this.db] = splitNamespace(step.ns);
     this.name = asideName(plan, index);
+    this.leaving = leavingName(plan, index);
   }
 
   private get ns(): string {
     return `${this.db}.${this.name}`;
   }
 
+  private get leavingNs(): string {
+    return `${this.db}.${this.leaving}`;
+  }
+
+  /** Whether anything of the step stands aside. */
   async isThere(): Promise<boolean> {
-    const found = await this.parent.client
-      .db(this.db)
-      .listCollections({ name: this.name }, { nameOnly: true })
-      .toArray();
+    return (await this.has(this.name)) || (await this.has(this.leaving));
+  }
+
+  private async has(name: string): Promise<boolean> {
+    const found = await this.parent.client.db(this.db).listCollections({ name }, { nameOnly: true }).toArray();
     return found.length > 0;
   }
 
@@ -61,14 +69,12 @@ export class AsideCollection {
    * @throws StalePlan where it is not what the plan knows; it has its name again then
    */
   async setAside(): Promise<SchemaStep['kept']> {
-    if (!(await this.isThere())) {
+    if (!(await this.has(this.name))) {
       await this.checkUnchanged();
       await this.rename(this.step.ns, this.ns);
     }
     try {
-      // Another may have taken the name since it was looked at.
-      const uuid = (await readCatalog(this.parent.client)).byNamespace.get(this.ns)?.uuid;
-      if (uuid !== this.step.uuid) throw new StalePlan([{ ns: this.step.ns }]);
+      if (!(await this.isOurs(this.ns))) throw new StalePlan([{ ns: this.step.ns }]);
       await this.checkUnchanged();
       return await this.keep();
     } catch (error) {
@@ -79,7 +85,12 @@ export class AsideCollection {
 
   /** Gives it its name again. @throws ForkyardError where that is another's by now */
   async comeBack(): Promise<void> {
-    if (await this.isThere()) await this.rename(this.ns, this.step.ns);
+    if (await this.has(this.name)) await this.rename(this.ns, this.step.ns);
+  }
+
+  /** By identity: another may have taken the name since it was looked at. */
+  private async isOurs(ns: string): Promise<boolean> {
+    return (await readCatalog(this.parent.client)).byNamespace.get(ns)?.uuid === this.step.uuid;
   }
 
   /** What stands aside is dropped for good. */
@@ -89,6 +100,8 @@ export class AsideCollection {
 
   /** Makes the collection: identity, options, documents in their order, indexes; then it gets its name. */
   async bring(): Promise<void> {
+    // It was whole, and its leaving was cut off.
+    if (await this.has(this.leaving)) return this.rename(this.leavingNs, this.step.ns);
     await this.drop();
     const definition = documentBytes(fromBase64(this.step.after ?? ''));
     await this.create(definition);
@@ -101,17 +114,16 @@ export class AsideCollection {
     await this.rename(this.ns, this.step.ns);
   }
 
-  /** Takes away what {@link bring} made, where it still is what that made; else it stays. */
-  async takeAway(): Promise<boolean> {
-    if (await this.isThere()) {
-      await this.drop();
-      return true;
-    }
-    await this.rename(this.step.ns, this.ns);
-    const same = await this.holds(this.step.kept);
-    if (same) await this.drop();
-    else await this.comeBack();
-    return same;
+  /**
+   * Takes away what {@link bring} made, where it still is what that made; else it stays. It leaves under a name of its own: cut
+   * off before it was looked at, it still is what others may have written to.
+   */
+  async takeAway(): Promise<void> {
+    if (await this.has(this.name)) return this.drop();
+    if (!(await this.has(this.leaving))) await this.rename(this.step.ns, this.leavingNs);
+    if ((await this.isOurs(this.leavingNs)) && (await this.holds(this.step.kept, this.leaving)))
+      await this.parent.client.db(this.db).collection(this.leaving).drop();
+    else await this.rename(this.leavingNs, this.step.ns);
   }
 
   private async create(definition: Uint8Array): Promise<void> {
@@ -160,8 +172,8 @@ export class AsideCollection {
     );
   }
 
-  private contents(): AsyncGenerator<Uint8Array[]> {
-    const query = { collection: this.name, filter: {}, hint: { $natural: 1 }, batchSize };
+  private contents(collection = this.name): AsyncGenerator<Uint8Array[]> {
+    const query = { collection, filter: {}, hint: { $natural: 1 }, batchSize };
     return rawFind(this.parent.client.db(this.db), query);
   }
 
@@ -199,9 +211,9 @@ export class AsideCollection {
    * Whether it holds exactly these documents. A server that was killed does again, in several threads, what it did since its
    * last checkpoint, so that documents may stand in another order (seen on 6.0.5): only of a capped collection that tells.
    */
-  private async holds(wanted: SchemaStep['kept']): Promise<boolean> {
+  private async holds(wanted: SchemaStep['kept'], collection = this.name): Promise<boolean> {
     const hash = new ContentsHash();
-    for await (const batch of this.contents()) {
+    for await (const batch of this.contents(collection)) {
       hash.add(batch);
       if (!wanted) return false;
     }
@@ -211,7 +223,7 @@ export class AsideCollection {
     if (found.hash === wanted.hash) return true;
     if (this.isCapped) return false;
     const kept = new KeptDocuments(this.home, wanted.plan, wanted.step).read();
-    return (await sumOf(this.contents())) === (await sumOf(kept));
+    return (await sumOf(this.contents(collection))) === (await sumOf(kept));
   }
 
   private get isCapped(): boolean {

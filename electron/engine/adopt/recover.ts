@@ -1,7 +1,9 @@
+import { randomBytes } from 'node:crypto';
 import { notUpToDate, settleNow, type Side } from '../changes/side.ts';
 import type { History } from '../home/history.ts';
 import type { Home } from '../home/home.ts';
 import { PlanStore, type PlanRecord, type PlanTransaction } from '../home/plans.ts';
+import type { LogRecord } from '../home/records.ts';
 import { isUnreachable } from '../mongod/unreachable.ts';
 import { finishPlan } from './apply.ts';
 import { collect, sessionId, takeBackPiece, type Piece } from './pieces.ts';
@@ -11,6 +13,8 @@ import { namespacesOf } from './schema-steps.ts';
 export interface Recovered {
   readonly plan: string;
   readonly outcome: 'applied' | 'not applied' | 'partly applied';
+  /** What the log says of it; undefined where it says the plan itself. */
+  readonly said: LogRecord | undefined;
 }
 
 /**
@@ -40,18 +44,55 @@ export async function recoverPlan(
     if (written && (await succeeds(() => schema.forward()))) {
       await finishPlan({ home, history }, store, plan);
       await schema.end();
-      return { plan: plan._id, outcome: 'applied' };
+      return { plan: plan._id, outcome: 'applied', said: undefined };
     }
     let isWhole = true;
     for (const piece of standing.reverse()) {
       if (!(await succeeds(() => takeBackPiece({ parent, store, plan, session }, piece)))) isWhole = false;
     }
     if (!(await succeeds(() => schema.back()))) isWhole = false;
-    await store.plans.updateOne({ _id: plan._id }, { $set: { state: isWhole ? 'ready' : 'partly' } });
-    return { plan: plan._id, outcome: isWhole ? 'not applied' : 'partly applied' };
+    const said = await conclude(home, store, plan, isWhole);
+    return { plan: plan._id, outcome: isWhole ? 'not applied' : 'partly applied', said };
   } finally {
     endWork();
     await session.endSession();
+  }
+}
+
+/** That it was taken back is noted and said in one: cut off again, it is settled again or has been said. */
+async function conclude(home: Home, store: PlanStore, plan: PlanRecord, isWhole: boolean): Promise<LogRecord> {
+  const became = isWhole ? 'nothing of it was applied' : 'it could only be taken back in part';
+  const record: LogRecord = {
+    _id: `recover-${randomBytes(4).toString('hex')}`,
+    time: new Date(),
+    kind: 'recover',
+    branch: plan.branchName,
+    branchId: plan.branchId,
+    text: `${whatItWas(plan)} was cut off and ${became}`,
+  };
+  const session = home.client.startSession();
+  try {
+    session.startTransaction({ writeConcern: { w: 'majority', j: true } });
+    await home.log.insertOne(record, { session });
+    const state = isWhole ? 'ready' : 'partly';
+    await store.plans.updateOne({ _id: plan._id }, { $set: { state } }, { session });
+    await session.commitTransaction();
+  } finally {
+    await session.endSession();
+  }
+  return record;
+}
+
+function whatItWas({ kind, undoes, branchName, parentName }: PlanRecord): string {
+  switch (kind) {
+    case 'adopt':
+      return `An adoption from ${branchName} into ${parentName}`;
+    case 'undo':
+      return `The undo of ${undoes ?? 'an adoption'} in ${parentName}`;
+    case 'restore':
+      return `A restore of ${parentName}`;
+    case 'undo-changes':
+      return `An undo of changes in ${parentName}`;
   }
 }
 

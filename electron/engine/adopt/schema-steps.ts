@@ -14,7 +14,7 @@ import type { SchemaDelta } from '../changes/schema.ts';
 import type { CollectionSchema } from '../changes/catalog.ts';
 import { splitNamespace } from '../changes/touched.ts';
 import type { PlanRecord, SchemaStep } from '../home/plans.ts';
-import { asideName } from '../mongod/aside.ts';
+import { asideName, leavingName } from '../mongod/aside.ts';
 import { buildableIndex } from '../mongod/index-spec.ts';
 import { changedIndex, changedOptions } from './coll-mod.ts';
 import { describe } from './schema-plan.ts';
@@ -253,7 +253,7 @@ export function namespacesOf({ _id, schema }: Pick<PlanRecord, '_id' | 'schema'>
     schema.flatMap(({ ns, to }, index) => [
       ns,
       ...(to === undefined ? [] : [to]),
-      `${splitNamespace(ns)[0]}.${asideName(_id, index)}`,
+      ...[asideName, leavingName].map((name) => `${splitNamespace(ns)[0]}.${name(_id, index)}`),
     ]),
   );
 }

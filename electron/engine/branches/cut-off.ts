@@ -86,30 +86,10 @@ async function settle(workspace: Workspace, planId: string): Promise<Settled | u
 async function settleCutOff(workspace: Workspace, parent: LocalBranch, plan: PlanRecord): Promise<Outcome> {
   const branch = await workspace.home.branches.findOne({ _id: plan.branchId });
   const history = branch ? new History(workspace.home, plan.branchId) : undefined;
-  const { outcome } = await parent.guarded(() => recoverPlan(workspace.home, plan, parent, history));
+  const { outcome, said } = await parent.guarded(() => recoverPlan(workspace.home, plan, parent, history));
   workspace.log(`${plan._id} was cut off: ${outcome}`);
-  if (outcome === 'applied') return outcome;
-  const became = outcome === 'not applied' ? 'nothing of it was applied' : 'it could only be taken back in part';
-  await workspace.logEntry({
-    kind: 'recover',
-    branch: plan.branchName,
-    branchId: plan.branchId,
-    text: `${whatItWas(plan)} was cut off and ${became}`,
-  });
+  if (said) workspace.options.onLog(said);
   return outcome;
-}
-
-function whatItWas({ kind, undoes, branchName, parentName }: PlanRecord): string {
-  switch (kind) {
-    case 'adopt':
-      return `An adoption from ${branchName} into ${parentName}`;
-    case 'undo':
-      return `The undo of ${undoes ?? 'an adoption'} in ${parentName}`;
-    case 'restore':
-      return `A restore of ${parentName}`;
-    case 'undo-changes':
-      return `An undo of changes in ${parentName}`;
-  }
 }
 
 function outcomeOf({ state }: PlanRecord): Outcome {

@@ -9,6 +9,14 @@ export function asideName(plan: string, step: number): string {
   return `${prefix}${plan}.${step}`;
 }
 
+/**
+ * The name of what this step had made and is being taken away again: whether others have written to it is still to be looked
+ * at, while what stands under {@link asideName} is not whole yet.
+ */
+export function leavingName(plan: string, step: number): string {
+  return `${asideName(plan, step)}.leaving`;
+}
+
 export function isAside(collection: string | undefined): boolean {
   return collection?.startsWith(prefix) ?? false;
 }

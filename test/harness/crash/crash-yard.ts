@@ -54,8 +54,16 @@ export class CrashYard {
     return client;
   }
 
-  /** Begins work, kills the victim where the work comes by the stop, and waits until everything runs again. */
-  async crash<T>(begin: () => Promise<T>, stop: Stop, victim: Victim): Promise<Crash<T>> {
+  /**
+   * Begins work, kills the victim where the work comes by the stop, and waits until everything runs again.
+   * @param whileDead what is done while the engine is dead, where that is the victim
+   */
+  async crash<T>(
+    begin: () => Promise<T>,
+    stop: Stop,
+    victim: Victim,
+    whileDead?: () => Promise<void>,
+  ): Promise<Crash<T>> {
     await this.makeKillable(victim);
     const armed = await Armed.arm(await this.inside(stop.server), stop, holdMs(stop, victim));
     const answered = begin().then(
@@ -66,12 +74,29 @@ export class CrashYard {
     if (reached) await this.kill(victim);
     if (reached && victim === 'engine') {
       await answered;
+      await whileDead?.();
       const started = this.engine.start();
       await Promise.all([started, armed.disarm()]);
     } else await armed.disarm();
     const answer = victim === 'engine' && reached ? undefined : await answered;
     await this.settled();
     return { reached, command: armed.command, answer };
+  }
+
+  /**
+   * Starts an engine that was killed, and kills it again where it comes by the stop.
+   * @returns whether it did; else it is ready, and was killed all the same
+   */
+  async killAtStart(stop: Stop): Promise<boolean> {
+    const armed = await Armed.arm(await this.inside(stop.server), stop, heldBehindEngineMs);
+    const started = this.engine.start();
+    // Killed, it never says that it is ready.
+    const ended = started.catch(() => undefined);
+    const reached = await armed.reached(ended);
+    await this.engine.kill();
+    await ended;
+    await armed.disarm();
+    return reached;
   }
 
   /** Resolves when home and main answer. */

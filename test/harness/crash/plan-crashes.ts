@@ -65,14 +65,18 @@ export class PlanCrashes {
   /**
    * Applies what leads to the other state, with a crash; looks at everything that must hold then; goes on until main is in the
    * other state.
-   * @returns whether the stop was reached, and at which command
+   * @param again where the engine, which is the victim then, is killed once more while it settles what the crash left
+   * @returns whether the stop was reached, and at which command; and whether it was killed again
    * @throws Error saying what did not hold
    */
   async turn(
     stopOf: Stop | ((plan: string) => Stop),
     victim: Victim,
-  ): Promise<Pick<Crash<unknown>, 'reached' | 'command'>> {
+    again?: Stop,
+  ): Promise<Pick<Crash<unknown>, 'reached' | 'command'> & { readonly reachedAgain: boolean }> {
     const { engine } = this.yard;
+    let isBegun: boolean | undefined;
+    let reachedAgain = false;
     const known = new Set((await this.log()).map(({ entry }) => entry));
     const wanted = this.isAdopted ? 'before' : 'after';
     const kind = this.isAdopted ? 'undo' : 'adopt';
@@ -80,7 +84,11 @@ export class PlanCrashes {
       ? await engine.call('log.undoPlan', { entry: this.adopted })
       : await engine.call('plan.create', { branch: this.story });
     const stop = typeof stopOf === 'function' ? stopOf(plan) : stopOf;
-    const { reached, command, answer } = await this.yard.crash(() => engine.call('plan.apply', { plan }), stop, victim);
+    const apply = () => engine.call('plan.apply', { plan });
+    const { reached, command, answer } = await this.yard.crash(apply, stop, victim, async () => {
+      isBegun = (await this.plan(plan)).state === 'applying';
+      if (again) reachedAgain = await this.yard.killAtStart(again);
+    });
 
     const row = await this.plan(plan);
     const state = this.stateOf(await this.mains());
@@ -99,7 +107,8 @@ export class PlanCrashes {
       must(said.length === 1 && said[0]!.kind === kind && said[0]!.items === items, 'the log does not say it once');
     else
       must(
-        said.length <= 1 && said.every(({ text }) => /was cut off and nothing of it was applied/.test(text)),
+        (isBegun === undefined ? said.length <= 1 : said.length === (isBegun ? 1 : 0)) &&
+          said.every(({ text }) => /was cut off and nothing of it was applied/.test(text)),
         'the log does not say it',
       );
 
@@ -109,7 +118,7 @@ export class PlanCrashes {
     const differs = summary.length + schema.length > 0;
     must(differs === (wanted === 'before'), 'the branch’s base is not where main is');
     this.adopted = this.isAdopted ? undefined : entry;
-    return { reached, command };
+    return { reached, command, reachedAgain };
   }
 
   private async mains(): Promise<Fingerprint> {
