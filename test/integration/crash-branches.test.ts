@@ -208,6 +208,25 @@ describe('a restore', () => {
   );
 });
 
+it('a main that could not be brought up is so at the next start, with its data, its users and its history', async () => {
+  const { engine } = yard;
+  const { uri } = await engine.call('branches.uri', { branch: 'main' });
+  const { last } = await engine.call('changes.page', { branch: 'main', settle: true });
+  const home = await yard.inside('home');
+  const note = 'Its server ended several times within a minute.';
+  await home
+    .db('forkyard')
+    .collection('branches')
+    .updateOne({ name: 'main' }, { $set: { state: 'failed', note } });
+  await engine.kill();
+  await engine.start();
+  expect(await crashes.row({ name: 'main' })).toMatchObject({ state: 'live' });
+  expect((await crashes.row({ name: 'main' }))?.note).toBeUndefined();
+  expect((await engine.call('branches.uri', { branch: 'main' })).uri).toBe(uri);
+  expect((await engine.call('changes.page', { branch: 'main', settle: true })).last).toBe(last);
+  expect(await crashes.holds('main')).toEqual(crashes.main);
+});
+
 describe('a verification', () => {
   it.each(rows(['main']))(
     'says that a server ended when %s is killed in it, adds nothing to the history, and can be done again',

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { CrashYard, type Victim } from '../harness/crash/crash-yard.ts';
 import { PlanCrashes, type Story } from '../harness/crash/plan-crashes.ts';
-import { planFamilies } from '../harness/crash/plan-stops.ts';
+import { mainWrites, planFamilies } from '../harness/crash/plan-stops.ts';
+import { Armed, type Stop } from '../harness/crash/stops.ts';
 
 /** `npm run chaos` takes every step, `npm test` those named here. */
 const all = process.env['FORKYARD_CRASHES'] === 'all';
@@ -28,6 +29,16 @@ const chosen: Record<Story, readonly (readonly [family: number, skip: number, wh
     [3, 3, 'home'],
   ],
 };
+
+/** All that settling what a killed engine left writes; `npm test` takes the first. */
+const settling: readonly ((skip: number) => Stop)[] = [
+  (skip) => ({ server: 'home', ns: 'forkyard.log', commands: ['insert'], skip }),
+  (skip) => ({ server: 'home', ns: 'forkyard.plans', commands: ['update'], skip }),
+  (skip) => ({ server: 'main', commands: mainWrites, skip }),
+];
+
+/** Where it is killed first: in an early step, in the documents, in a late step. */
+const cutOffAt = all ? ['renameCollection', 'commitTransaction', 'createIndexes'] : ['commitTransaction'];
 
 const victimOf = (crashes: PlanCrashes, who: Who): Victim => (who === 'sandbox' ? { sandbox: crashes.sandbox } : who);
 
@@ -101,6 +112,64 @@ describe.each(['steps', 'pieces'] as const)('a plan of many %s that is applied, 
         },
         3_600_000,
       );
+    });
+  }
+
+  if (story === 'steps') {
+    it.each(cutOffAt)(
+      'is whole or not there, and says which once, when the engine is killed at %s and again while it settles that',
+      async (command) => {
+        const first: Stop = { server: 'main', commands: [command] };
+        let killed = 0;
+        for (const stopAt of settling.slice(0, all ? undefined : 1)) {
+          for (let skip = 0, reached = true; reached; skip += 1) {
+            reached = false;
+            for (let half = 0; half < 2; half += 1) {
+              const { reachedAgain } = await crashes.turn(first, 'engine', stopAt(skip));
+              if (reachedAgain) killed += 1;
+              reached ||= all && reachedAgain;
+            }
+          }
+        }
+        if (!all) expect(killed).toBe(2);
+        else console.log(`${killed} crashes`);
+      },
+      3_600_000,
+    );
+
+    it('what a plan had made, and somebody wrote to, stays where the engine is killed while it takes it away', async () => {
+      const { engine } = yard;
+      const main = await yard.inside('main');
+      const items = main.db('leaving').collection('items');
+      await items.insertOne({ _id: 1 as never, n: 1 });
+      await engine.call('branches.fork', { name: 'leaving', ttlMs: null });
+      const sandbox = (await engine.outside('leaving')).db('leaving');
+      await sandbox.createCollection('made');
+      await sandbox.collection('items').createIndex({ n: 1 }, { unique: true });
+      const { plan } = await engine.call('plan.create', { branch: 'leaving' });
+      const made = main.db('leaving').collection('made');
+      // The index is refused then, and what was made before it is taken back.
+      await items.insertOne({ _id: 2 as never, n: 1 });
+      const index = await Armed.arm(main, { server: 'main', inside: 'hangAfterStartingIndexBuild' }, 0);
+      const applying = engine.call('plan.apply', { plan }).catch((error: unknown) => error);
+      expect(await index.reached(applying)).toBe(true);
+      await made.insertOne({ _id: 'mine' as never });
+      const goOn = () => index.disarm().then(() => applying);
+      const looked: Stop = { server: 'main', ns: `leaving.forkyard.aside.${plan}.0.leaving`, commands: ['find'] };
+      const crash = await yard.crash(goOn, looked, 'engine');
+      expect(crash.reached).toBe(true);
+
+      const names = (await main.db('leaving').listCollections({}, { nameOnly: true }).toArray()).map(
+        ({ name }) => name,
+      );
+      expect(names.sort()).toEqual(['items', 'made']);
+      expect(await made.find().toArray()).toEqual([{ _id: 'mine' }]);
+      const said = (await engine.call('log.list', {})).filter(
+        ({ kind, branch }) => kind === 'recover' && branch === 'leaving',
+      );
+      expect(said).toMatchObject([{ text: expect.stringMatching(/was cut off and nothing of it was applied/) }]);
+      await engine.call('branches.discard', { branch: 'leaving', now: true });
+      await main.db('leaving').dropDatabase();
     });
   }
 });

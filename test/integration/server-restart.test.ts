@@ -1,6 +1,7 @@
-import { readFile } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { serversUnder } from '../../electron/engine/mongod/identity.ts';
 import { TestYard } from '../harness/in-process.ts';
 
 let yard: TestYard;
@@ -9,11 +10,14 @@ beforeAll(async () => {
 });
 afterAll(() => yard.close());
 
+async function serverPid(id: string): Promise<number> {
+  return Number(await readFile(join(yard.data, 'branches', id, 'db', 'mongod.lock'), 'utf8'));
+}
+
 /** Kills a branch's server and waits until the engine has seen it. */
 async function killServer(branch: string, id: string): Promise<void> {
   const from = yard.log.length;
-  const pid = Number(await readFile(join(yard.data, 'branches', id, 'db', 'mongod.lock'), 'utf8'));
-  process.kill(pid, 'SIGKILL');
+  process.kill(await serverPid(id), 'SIGKILL');
   const noticed = `the server of ${branch} ended`;
   await vi.waitFor(() => expect(yard.log.slice(from).some((line) => line.includes(noticed))).toBe(true), {
     timeout: 60_000,
@@ -38,6 +42,28 @@ it('what is asked while a killed server starts again waits for it, and finds eve
   expect(await (await yard.client('late')).db('shop').collection('products').countDocuments()).toBe(1);
   await killServer('sandbox', branch.id);
   expect((await yard.call('plan.adopt', { branch: 'sandbox' })).applied).toBe(1);
+});
+
+it('a server that is killed again while it starts is started once more, and what was asked waits for that', async () => {
+  const { branch } = await yard.fork('twice', { ttlMs: null });
+  const before = yard.log.length;
+  const first = await serverPid(branch.id);
+  await killServer('twice', branch.id);
+  const started = async () => expect([0, first]).not.toContain(await serverPid(branch.id));
+  await vi.waitFor(started, { timeout: 20_000, interval: 1 });
+  process.kill(await serverPid(branch.id), 'SIGKILL');
+  expect((await yard.call('diff.get', { branch: 'twice' })).summary).toEqual([]);
+  const failed = yard.log.slice(before).filter((line) => line.includes('the server of twice did not come up'));
+  expect(failed).toHaveLength(1);
+});
+
+it('a sandbox whose server is just being started again can be discarded, and no server of it is left', async () => {
+  const { branch } = await yard.fork('ended', { ttlMs: null });
+  await killServer('ended', branch.id);
+  await yard.call('branches.discard', { branch: 'ended' });
+  const folders = (await serversUnder(yard.data)).map(({ dbPath }) => dbPath);
+  expect(folders.filter((path) => path.includes(branch.id))).toEqual([]);
+  expect(await readdir(join(yard.data, 'branches'))).not.toContain(branch.id);
 });
 
 it('a place in a review that is none is a mistake of the caller', async () => {

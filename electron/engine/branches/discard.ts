@@ -55,7 +55,7 @@ export async function endSandbox(workspace: Workspace, record: BranchRecord, now
       text: `Discarded ${record.name} with ${changes === 1 ? '1 changed document' : `${changes} changed documents`}`,
     },
   });
-  if (branch) await workspace.stopBranch(branch, 'kill');
+  await workspace.stopRunning(record._id, 'kill');
   if (now) return purge(workspace, marked);
   await moveToTrash(workspace, marked);
   return marked;

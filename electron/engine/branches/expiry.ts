@@ -99,7 +99,7 @@ export class ExpirySweep {
       if (!now?.active || !now.expiresAt || now.expiresAt > new Date()) return;
       if ((await workspace.children(now._id)).length > 0) return;
       if (!branch || (await hasUnreviewedWork(workspace, branch))) {
-        await this.grace(now, branch);
+        await this.grace(now);
         return;
       }
       await endSandbox(workspace, now, true);
@@ -108,17 +108,20 @@ export class ExpirySweep {
   }
 
   /** Its server stops; its files and its history stay for a while. */
-  private async grace({ _id, name }: BranchRecord, branch: LocalBranch | undefined): Promise<void> {
+  private async grace({ _id, name }: BranchRecord): Promise<void> {
     const { workspace } = this;
-    if (branch) await workspace.stopBranch(branch, 'stop');
+    await workspace.stopRunning(_id, 'stop');
     const goneAt = new Date(Date.now() + graceMs);
-    await workspace.update(_id, { state: 'expired', goneAt }, ['expiresAt', 'note']);
-    await workspace.logEntry({
-      kind: 'expire',
-      branch: name,
-      branchId: _id,
-      until: goneAt,
-      text: `${name} expired with changes nobody reviewed; it can be brought back until ${goneAt.toISOString()}`,
+    await changeAndLog(workspace, _id, {
+      set: { state: 'expired', goneAt },
+      unset: ['expiresAt', 'note'],
+      entry: {
+        kind: 'expire',
+        branch: name,
+        branchId: _id,
+        until: goneAt,
+        text: `${name} expired with changes nobody reviewed; it can be brought back until ${goneAt.toISOString()}`,
+      },
     });
     this.notice(name, 'expired', goneAt);
   }
@@ -223,7 +226,7 @@ export async function sleep(workspace: Workspace, name: string): Promise<BranchR
   await branch.exclusively(async () => {
     await branch.idle();
     await settleNow(branch);
-    await workspace.stopBranch(branch, 'stop');
+    await workspace.stopRunning(branch.record._id, 'stop');
     await workspace.update(branch.record._id, { state: 'asleep' });
   });
   return workspace.record(name);

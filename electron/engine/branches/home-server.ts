@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import type { DiskSpace } from '../mongod/disk-space.ts';
 import { firstStart, needsFirstStart } from '../mongod/first-start.ts';
 import type { LeftServer } from '../mongod/identity.ts';
@@ -11,6 +12,9 @@ interface Place {
   readonly binary: string;
   readonly log: (line: string) => void;
 }
+
+const firstPauseMs = 50;
+const longestPauseMs = 10_000;
 
 /** The server that home is kept on. */
 export class HomeServer {
@@ -49,10 +53,21 @@ export class HomeServer {
       if (closing.aborted) return;
       this.place.log('home ended; starting it again');
       const { folder, port } = this.server;
-      await whileOpen(async (signal) => {
-        this.server = await startServer({ binary: this.place.binary, folder, preferredPort: port, signal });
-      });
-      this.keepRunning(closing, disk, whileOpen);
+      const start = (signal: AbortSignal) =>
+        startServer({ binary: this.place.binary, folder, preferredPort: port, signal });
+      for (let pauseMs = firstPauseMs; !closing.aborted; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
+        try {
+          await whileOpen(async (signal) => {
+            this.server = await start(signal);
+          });
+          break;
+        } catch (error) {
+          // Ended once more while it came up, or its disk is full: nothing goes on without it, so it is tried for ever.
+          if (!closing.aborted) this.place.log(`home does not start: ${String(error)}`);
+          await setTimeout(pauseMs, undefined, { signal: closing }).catch(() => undefined);
+        }
+      }
+      if (!closing.aborted) this.keepRunning(closing, disk, whileOpen);
     };
     this.server.exited.then(again).catch((error: unknown) => this.place.log(`home does not start: ${String(error)}`));
   }

@@ -1,6 +1,8 @@
+import { randomBytes } from 'node:crypto';
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { History } from '../home/history.ts';
+import type { BranchRecord, LogRecord } from '../home/records.ts';
 import { serversUnder, type LeftServer } from '../mongod/identity.ts';
 import { settleLeft } from './cut-off.ts';
 import { branchFolder } from './folders.ts';
@@ -11,19 +13,26 @@ import type { Workspace } from './workspace.ts';
 /** Brings up every branch that the catalog has as live, and settles what a killed engine left half done. */
 export async function openBranches(workspace: Workspace, left: readonly LeftServer[], home: string): Promise<void> {
   await removeHalfMade(workspace);
-  const records = await workspace.home.branches.find({ state: 'live' }).toArray();
+  // One that failed may come up today: its disk has room again, its server's program is back.
+  const records = await workspace.home.branches.find({ state: { $in: ['live', 'failed'] } }).toArray();
   const kept = new Set(records.map(({ _id }) => branchFolder(workspace.data, _id).db));
   kept.add(home);
   await Promise.all(left.filter(({ dbPath }) => !kept.has(dbPath)).map(stopLeft));
   const main = records.find(({ _id }) => _id === mainId);
-  if (main) await workspace.openBranch(main, left);
+  if (main) await open(workspace, main, left);
   else await createMain(workspace);
   await Promise.all(
     records
       .filter(({ _id }) => _id !== mainId)
-      .map((record) => workspace.openBranch(record, left).catch((error: unknown) => workspace.failed(record, error))),
+      .map((record) => open(workspace, record, left).catch((error: unknown) => workspace.failed(record, error))),
   );
   await settleLeft(workspace);
+}
+
+async function open(workspace: Workspace, record: BranchRecord, left: readonly LeftServer[]): Promise<void> {
+  const branch = await workspace.openBranch(record, left);
+  if (record.state === 'failed')
+    await workspace.update(record._id, { state: 'live' }, branch.record.note === record.note ? ['note'] : []);
 }
 
 /** What a fork, or a restore to a fork, that was cut off left: nothing of it stays. */
@@ -40,13 +49,25 @@ async function removeHalfMade(workspace: Workspace): Promise<void> {
     await Promise.all(left.filter(({ dbPath }) => dbPath === folder.db).map(stopLeft));
     await rm(folder.root, { recursive: true, force: true });
   }
-  // The row goes last: cut off again, the next start finds it.
   for (const { _id, name, restoring } of halfMade) {
     await new History(home, _id).drop();
-    if (restoring) {
-      const text = `A restore to a new branch ${name} was cut off; nothing of it is left`;
-      await workspace.logEntry({ kind: 'recover', branch: name, branchId: _id, text });
-    }
-    await home.branches.deleteOne({ _id });
+    // The row goes last, and with it is said why: cut off again, the next start finds the one and not the other.
+    await home.client.withSession((session) =>
+      session.withTransaction(async () => {
+        await home.branches.deleteOne({ _id }, { session });
+        if (restoring) await home.log.insertOne(cutOffRestore(_id, name), { session });
+      }),
+    );
   }
+}
+
+function cutOffRestore(branchId: string, name: string): LogRecord {
+  return {
+    _id: `recover-${randomBytes(4).toString('hex')}`,
+    time: new Date(),
+    kind: 'recover',
+    branch: name,
+    branchId,
+    text: `A restore to a new branch ${name} was cut off; nothing of it is left`,
+  };
 }

@@ -9,6 +9,8 @@ export class Restarts {
   private readonly workspace: Workspace;
   private readonly recent = new Map<string, number[]>();
   private readonly running = new Map<string, Promise<void>>();
+  /** Of these, the ones whose server ended by itself. */
+  private readonly ended = new Map<string, Promise<void>>();
 
   constructor(workspace: Workspace) {
     this.workspace = workspace;
@@ -35,27 +37,50 @@ export class Restarts {
 
   /** The server of this branch ended and nobody had stopped it. */
   async begin(branch: LocalBranch): Promise<void> {
+    const { _id } = branch.record;
     await branch.release().catch(() => undefined);
     // One that a full disk ended would end again; nobody has to wait for that.
     await this.workspace.room();
-    const restart = this.restart(branch).catch((error: unknown) => this.workspace.log(`restart: ${String(error)}`));
-    await this.hold(branch.record._id, restart);
+    const restart = this.restart(branch)
+      .catch((error: unknown) => this.workspace.log(`restart: ${String(error)}`))
+      .finally(() => this.ended.delete(_id));
+    this.ended.set(_id, restart);
+    await this.hold(_id, restart);
     this.workspace.options.onBranches();
+  }
+
+  /** Resolves when no server of this branch, having ended by itself, is being started again. Never waits for a turn. */
+  async over(branchId: string): Promise<void> {
+    await this.ended.get(branchId);
   }
 
   private async restart(branch: LocalBranch): Promise<void> {
     const { workspace } = this;
     const { _id, name } = branch.record;
-    const now = Date.now();
-    const recent = [...(this.recent.get(_id) ?? []), now].filter((time) => now - time < 60_000);
-    this.recent.set(_id, recent);
     workspace.log(`the server of ${name} ended; starting it again`);
-    if (recent.length > restartsPerMinute) {
-      await workspace.failed(branch.record, new Error('its server ended several times within a minute'));
-      return;
+    for (let attempt = 1, problem = new Error('its server ended several times within a minute'); ; attempt += 1) {
+      // Where home ended too it is waited for: a branch whose history cannot be read is not broken.
+      const record = await workspace.patiently(() => workspace.home.branches.findOne({ _id }));
+      // Discarded meanwhile, or reset: what is left of it stays stopped.
+      if (record?.state !== 'live') return;
+      if (this.startsWithinMinute(_id) > restartsPerMinute || attempt > restartsPerMinute)
+        return workspace.failed(record, problem);
+      try {
+        await workspace.openBranch(record);
+        return;
+      } catch (error) {
+        // Its server may have been ended once more, or home's.
+        problem = error instanceof Error ? error : new Error(String(error));
+        workspace.log(`the server of ${name} did not come up: ${problem.message}`);
+      }
     }
-    // Where home ended too it is waited for: a branch whose history cannot be read is not broken.
-    await workspace.patiently(() => workspace.home.client.db('admin').command({ ping: 1 }));
-    await workspace.openBranch(branch.record).catch((error: unknown) => workspace.failed(branch.record, error));
+  }
+
+  /** This one counts. */
+  private startsWithinMinute(branchId: string): number {
+    const now = Date.now();
+    const recent = [...(this.recent.get(branchId) ?? []), now].filter((time) => now - time < 60_000);
+    this.recent.set(branchId, recent);
+    return recent.length;
   }
 }

@@ -48,9 +48,10 @@ export function switchBranches(workspace: Workspace, change: Switch): Promise<Sw
 
 async function run(workspace: Workspace, change: Switch): Promise<Switched> {
   const out = await stillNamed(workspace, change.out);
+  await workspace.restarts.over(out._id);
   const branch = workspace.live.get(out._id);
   await branch?.idle();
-  if (branch) await workspace.stopBranch(branch, 'stop');
+  await workspace.stopRunning(out._id, 'stop');
   let started: LocalBranch | undefined;
   try {
     const arrival = await change.start(out.port);

@@ -337,6 +337,13 @@ export class Workspace implements Yard {
     await this.disk.room(this.closing.signal);
   }
 
+  /** The same by id, and also where its server had ended by itself and is just being started again. */
+  async stopRunning(branchId: string, how: 'stop' | 'kill'): Promise<void> {
+    await this.restarts.over(branchId);
+    const branch = this.live.get(branchId);
+    if (branch) await this.stopBranch(branch, how);
+  }
+
   private async serverEnded(branch: LocalBranch): Promise<void> {
     const { _id, state } = branch.record;
     // One that is being made is its fork's business.
@@ -350,7 +357,7 @@ export class Workspace implements Yard {
     if (this.closing.signal.aborted) return;
     const note = error instanceof Error ? error.message : String(error);
     this.log(`${record.name} failed: ${note}`);
-    await this.update(record._id, { state: 'failed', note });
+    await this.patiently(() => this.update(record._id, { state: 'failed', note }));
   }
 
   /** Stops every server, sandboxes first, home last. */
