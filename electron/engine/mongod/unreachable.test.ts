@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
-import { MongoServerError } from 'mongodb';
+import { MongoClient, MongoServerError } from 'mongodb';
 import { expect, it } from 'vitest';
 import { ForkyardError } from '../../../shared/errors.ts';
 import { isUnreachable } from './unreachable.ts';
@@ -25,6 +25,18 @@ async function writeAfter(end: (other: Socket) => void): Promise<unknown> {
 it('a command that was still to be written when its server ended is one of a server that went away', async () => {
   expect(isUnreachable(await writeAfter((other) => other.end()))).toBe(true);
   expect(isUnreachable(await writeAfter((other) => other.resetAndDestroy()))).toBe(true);
+});
+
+it('a commit whose client was closed under it is one too', async () => {
+  const client = new MongoClient('mongodb://127.0.0.1:1');
+  const session = client.startSession();
+  const { transaction } = session as unknown as { transaction: { transition(to: string): void } };
+  // As the driver does behind the commit of a transaction that the end of its session has aborted.
+  expect(() => transaction.transition('TRANSACTION_COMMITTED')).toThrow(
+    expect.toSatisfy((error: unknown) => isUnreachable(error)),
+  );
+  await session.endSession();
+  await client.close();
 });
 
 it('what a server refuses, and what is wrong here, is not', () => {

@@ -4,6 +4,7 @@ import {
   MongoExpiredSessionError,
   MongoNetworkError,
   MongoNotConnectedError,
+  MongoRuntimeError,
   MongoServerClosedError,
   MongoServerError,
   MongoServerSelectionError,
@@ -39,12 +40,16 @@ const brokenSocket = new Set([
   'ERR_STREAM_WRITE_AFTER_END',
 ]);
 
+/** What a commit ends in whose client was closed meanwhile, because its server had ended: that aborts the session's transaction. */
+const closedInCommit = 'Attempted illegal state transition';
+
 /** Whether a server ended or went away, so that nobody knows what became of what it was asked. */
 export function isUnreachable(error: unknown): boolean {
   if (error instanceof MongoNetworkError || error instanceof MongoServerSelectionError) return true;
   if (closed.some((kind) => error instanceof kind)) return true;
   if (error instanceof MongoServerError && goingDown.has(Number(error.code))) return true;
   if (error instanceof Error && brokenSocket.has(String((error as NodeJS.ErrnoException).code))) return true;
+  if (error instanceof MongoRuntimeError && error.message.startsWith(closedInCommit)) return true;
   return (
     error instanceof MongoError && (error.name === poolClosed || error.hasErrorLabel('UnknownTransactionCommitResult'))
   );
