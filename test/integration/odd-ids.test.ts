@@ -4,7 +4,7 @@ import { typeName, Type, valueOf, fromBase64, stringValue, documentValue } from 
 import { buildArray, buildDocument, rawElement } from '../../shared/bson/walk.ts';
 import { TestYard } from '../harness/in-process.ts';
 import { contents, insertExactly } from '../harness/round.ts';
-import { completeDiff } from '../harness/settled.ts';
+import { allChanges, completeDiff } from '../harness/settled.ts';
 
 let yard: TestYard;
 beforeAll(async () => {
@@ -82,6 +82,8 @@ it('BS-21: an _id of a deprecated type, or one that only bytes can carry, alone 
   expect(diff).toMatchObject({ complete: true, gaps: [] });
   expect(diff.summary).toEqual([{ ns, added: 0, modified: counts[0]! + counts[2]!, removed: counts[1], conflicts: 0 }]);
   expect(new Set(diff.documents.map(({ id }) => id)).size).toBe(ids.length);
+  const changed = await allChanges(yard, 'ids');
+  expect(new Set(changed.map(({ id }) => id))).toEqual(new Set(diff.documents.map(({ id }) => id)));
   for (const { id, kind, fields } of diff.documents) {
     const at = ids.findIndex((each) => Buffer.compare(each, fromBase64(id)) === 0);
     expect(kind, typeName(ids[at]!)).toBe(at % 3 === 1 ? 'removed' : 'modified');

@@ -6,6 +6,7 @@ import type { Home } from './home.ts';
 import { changesOf } from './past.ts';
 import { engineActor } from './records.ts';
 import { schemaEventsOf } from './schema-events.ts';
+import { keyFrom } from './stored-key.ts';
 
 /** Documents of one collection that changed after a sequence. */
 export interface ChangedCount {
@@ -61,7 +62,7 @@ export async function changedByEngineAfter(home: Home, branchId: string, seq: nu
   const found = await rawReadAll(home.history, { aggregate: changesOf(branchId), pipeline, cursor: {} });
   return found.map((bytes) => {
     const { u, f, l } = BSON.deserialize(bytes, { validation: { utf8: false } }) as { u: Binary; f: number; l: number };
-    return { uuid: u.buffer, key: field(bytes, 'k')!, first: f, last: l };
+    return { uuid: u.buffer, key: keyFrom(field(bytes, 'k')!), first: f, last: l };
   });
 }
 

@@ -3,6 +3,7 @@ import { buildDocument, elements, type ElementSlice } from '../../../shared/bson
 import { Type, type BsonValue } from '../../../shared/bson/value.ts';
 import type { BaseRow } from './big-bases.ts';
 import type { ChangeRecord, TouchedRecord } from './records.ts';
+import { keyFrom, storedKey } from './stored-key.ts';
 
 /** Images above this go to pieces of their own: a document of home, like any other, ends at 16 MB. */
 const inlineBytes = 12 * 1024 * 1024;
@@ -37,7 +38,8 @@ export function encodeChange(change: ChangeRecord, resumeToken?: Uint8Array): En
     meta['s'] = spilled.map(({ side }) => side);
   }
   const raw: RawPart[] = [];
-  if (change.key) raw.push({ name: 'k', type: change.key[0]!, payload: change.key.subarray(1) });
+  const key = change.key && storedKey(change.key);
+  if (key) raw.push({ name: 'k', type: key[0]!, payload: key.subarray(1) });
   if (before && fits) raw.push({ name: 'b', type: Type.Object, payload: before });
   if (after && fits) raw.push({ name: 'a', type: Type.Object, payload: after });
   return { seq: change.seq, document: withParts(BSON.serialize(meta), raw), spilled };
@@ -79,7 +81,7 @@ export function decodeChange(bytes: Uint8Array): DecodedChange {
   let before: Uint8Array | undefined;
   let after: Uint8Array | undefined;
   for (const element of elements(bytes)) {
-    if (element.name === 'k') key = element.value;
+    if (element.name === 'k') key = keyFrom(element.value);
     else if (element.name === 'b') before = inPlace(element);
     else if (element.name === 'a') after = inPlace(element);
     else metaParts.push(element);

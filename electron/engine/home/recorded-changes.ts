@@ -4,6 +4,7 @@ import { driverValue, rawFind, rawFindAll } from '../mongod/raw.ts';
 import { decodeChange, type DecodedChange, type EncodedChange } from './encode.ts';
 import type { ChangeRecord, TouchedRecord } from './records.ts';
 import { requiredWrite } from './required-write.ts';
+import { storedKey } from './stored-key.ts';
 import { sameId, touchedId } from './touched-id.ts';
 
 const pieceBytes = 8 * 1024 * 1024;
@@ -123,7 +124,7 @@ export class RecordedChanges {
   async firstAfter({ uuid, key, last }: TouchedRecord, seq: number): Promise<ChangeRecord | undefined> {
     const [found] = await rawFindAll(this.db, {
       collection: this.collection.collectionName,
-      filter: { _id: { $gt: seq, $lte: last }, u: new Binary(uuid, 4), k: { $eq: driverValue(key) } },
+      filter: { _id: { $gt: seq, $lte: last }, u: new Binary(uuid, 4), k: { $eq: driverValue(storedKey(key)) } },
       sort: { _id: 1 },
       limit: 1,
     });
