@@ -1,3 +1,5 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { Int32, type Document } from 'mongodb';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { one } from '../harness/bson.ts';
@@ -38,4 +40,16 @@ it('a branch is behind by what its parent has that both have not agreed on: not 
   await main.collection('c').createIndex({ w: 1 });
   await main.collection('new').drop();
   expect(await both()).toEqual([4, 5]);
+});
+
+it('a branch is behind by what was imported into its parent since, each document once', async () => {
+  const { main } = await databaseSides(yard, 'stock', (db) => db.collection('c').insertMany([one(1), one(2)]));
+  expect(await behind('stock')).toBe(0);
+  await main.collection('c').deleteOne(one(2) as never);
+  const source = join(yard.data, 'c.json');
+  await writeFile(source, '[{"_id": 2}, {"_id": 3}, {"_id": 4}]');
+  await yard.call('transfer.import', { source, into: 'main', db: main.databaseName, collection: 'c' });
+  expect(await behind('stock')).toBe(3);
+  await main.collection('c').updateOne(one(3) as never, { $set: { v: 1 } });
+  expect(await behind('stock')).toBe(3);
 });

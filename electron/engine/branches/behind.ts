@@ -6,10 +6,12 @@ import { hasAfter, uuidText } from '../changes/touched.ts';
 import {
   changedByEngineAfter,
   countChangedAfter,
+  hasImportAfter,
   lastSchemaEvent,
   type ChangedDocument,
 } from '../home/changed-since.ts';
 import type { History } from '../home/history.ts';
+import { importedAfter } from '../home/past.ts';
 import { touchedId } from '../home/touched-id.ts';
 import type { Home } from '../home/home.ts';
 import type { BranchRecord } from '../home/records.ts';
@@ -35,8 +37,9 @@ export class Behind {
     const seq = record.forkPoint?.seq;
     if (seq === undefined) return undefined;
     if (parent.capture.seq <= seq) return 0;
-    // What was agreed on moves with the log: an adoption's last step is behind its writes.
-    const at = `${seq}-${parent.capture.seq}-${await this.home.log.countDocuments({ branchId: record._id })}`;
+    // What was agreed on moves with the log, an adoption's last step is behind its writes; so is the end of an import.
+    const entries = await this.home.log.countDocuments({ branchId: { $in: [record._id, parent.record._id] } });
+    const at = `${seq}-${parent.capture.seq}-${entries}`;
     const known = this.counts.get(record._id);
     if (known?.at === at) return known.count;
     const count = await this.look(record, history, parent, seq);
@@ -54,6 +57,9 @@ export class Behind {
       if (!isThere(group.uuid)) continue;
       documents += group.count;
       byEngine += group.byEngine;
+    }
+    for (const [uuid, count] of await countImportedAfter(this.home, parent, seq)) {
+      if (!catalog || catalog.byUuid.has(uuid)) documents += count;
     }
     if (byEngine > 0) {
       const changed = await changedByEngineAfter(this.home, parent.record._id, seq);
@@ -77,6 +83,30 @@ export class Behind {
     catalog.catch(() => this.catalogs.delete(record._id));
     return catalog;
   }
+}
+
+/** How many documents imports after a sequence brought, by collection; none that {@link countChangedAfter} counts. */
+async function countImportedAfter(
+  home: Home,
+  { record, history }: LocalBranch,
+  seq: number,
+): Promise<Map<string, number>> {
+  const counts = new Map<string, number>();
+  if (!(await hasImportAfter(home, record._id, seq))) return counts;
+  const count = (uuid: string, by: number) => counts.set(uuid, (counts.get(uuid) ?? 0) + by);
+  // Where an import's entry is not the only one, a change after `seq` may be among the others.
+  const others = new Set<string>();
+  for await (const documents of importedAfter(home, record._id, seq)) {
+    for (const { id, uuid, first, last } of documents) {
+      count(uuidText(uuid), 1);
+      if (first !== last) others.add(idText(id));
+    }
+  }
+  if (others.size === 0) return counts;
+  for await (const changes of history.changes.keysAfter(seq)) {
+    for (const { uuid, key } of changes) if (others.delete(idText(touchedId(uuid, key)))) count(uuidText(uuid), -1);
+  }
+  return counts;
 }
 
 /** How many of the documents are in the parent what both sides have agreed on: as at the fork, or as an adoption left them. */

@@ -66,6 +66,12 @@ export async function changedByEngineAfter(home: Home, branchId: string, seq: nu
   });
 }
 
+/** Whether an import into a branch was begun after a sequence. */
+export async function hasImportAfter(home: Home, branchId: string, seq: number): Promise<boolean> {
+  const changes = home.history.collection<{ _id: number }>(changesOf(branchId));
+  return (await changes.findOne({ _id: { $gt: seq }, o: 'import' }, { projection: { _id: 1 } })) !== null;
+}
+
 /** The sequence of a branch's last schema event; 0 where there is none. */
 export async function lastSchemaEvent(home: Home, branchId: string): Promise<number> {
   const events = home.history.collection<{ _id: number }>(schemaEventsOf(branchId));

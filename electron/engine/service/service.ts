@@ -1,3 +1,4 @@
+import { setTimeout as passed } from 'node:timers/promises';
 import type { Event, Method, Output, Parsed } from '../../../shared/api.ts';
 import { ForkyardError } from '../../../shared/errors.ts';
 import { resolveMongod, type Mongod } from '../mongod/binary/resolve.ts';
@@ -156,21 +157,25 @@ function serverEnded(cause: unknown): ForkyardError {
   });
 }
 
-/** Runs at once and then at most every `ms`, the last time after the last call. Failures are of no consequence. */
+/**
+ * Runs at once and then at most every `ms`, the last time after the last call; what takes long less often, so that at most
+ * a third of the time goes into it. Failures are of no consequence.
+ */
 function throttled(ms: number, run: () => Promise<void>): () => void {
   let due = false;
-  let timer: NodeJS.Timeout | undefined;
-  const fire = () => {
+  let busy = false;
+  const fire = async () => {
+    busy = true;
     due = false;
-    timer = setTimeout(() => {
-      timer = undefined;
-      if (due) fire();
-    }, ms);
-    timer.unref();
-    run().catch(() => undefined);
+    const from = performance.now();
+    await run().catch(() => undefined);
+    const took = performance.now() - from;
+    await passed(Math.max(ms - took, 2 * took), undefined, { ref: false });
+    busy = false;
+    if (due) void fire();
   };
   return () => {
-    if (timer) due = true;
-    else fire();
+    due = true;
+    if (!busy) void fire();
   };
 }
