@@ -353,9 +353,9 @@ describe('what the parent alone changed', () => {
     expect(parentChanges(given).map(line)).toEqual([
       '["a"]: 1 | 2 | 1 clean',
       '["gone"]: 1 | - | 1 clean',
+      '["new"]: - | 1 | - clean',
       '["list",0]: - | { _id: 0 } | - clean',
       '["list",2,"n"]: 1 | 5 | 1 clean',
-      '["new"]: - | 1 | - clean',
     ]);
   });
 

@@ -34,7 +34,8 @@ it('an index keeps its specification; what an old server left in it goes only wh
   await buildIndexes(source.db, branch.db, 'c', (note) => notes.push(note));
   expect(branch.commands.map(({ indexes }) => (indexes as Document[])[0])).toEqual([
     { key: { a: 1 }, name: 'old', sparse: true },
-    { v: 2, key: { b: 1 }, name: 'new', unique: true },
+    // Said where the source leaves it out: the collection may have a collation of its own.
+    { v: 2, key: { b: 1 }, name: 'new', unique: true, collation: { locale: 'simple' } },
   ]);
   expect(notes).toEqual([
     'the index old was built without v, ns, background, safe, dropDups, a direction that is no number, which this server does not take',
