@@ -2,7 +2,7 @@ import { expect } from '@playwright/test';
 import { test } from './app.ts';
 import { clean } from './axe.ts';
 import { withItems } from './items.ts';
-import { loseLog } from './lost-log.ts';
+import { loseLog, positionOfWrite } from '../harness/lost-log.ts';
 import { cutPrices } from './script.ts';
 
 test('what is written while the feed is paused is counted on the track, kept, and shown after it', async ({ app }) => {
@@ -38,7 +38,8 @@ test('a gap in the record has a row of its own, which says why, what is not know
   await cli('import', 'sample:three', '--into', 'main');
   const { branch, uri } = (await cli('fork', 'agent')) as { branch: { id: string }; uri: string };
   await cli('sleep', 'agent');
-  await loseLog(data, ((await cli('uri', 'main')) as { uri: string }).uri, branch.id);
+  const main = (await cli('uri', 'main')) as { uri: string };
+  await loseLog(data, await positionOfWrite(main.uri), branch.id);
   await cli('wake', 'agent');
   await cutPrices(uri);
   await page.getByRole('treeitem', { name: /^agent/ }).click();

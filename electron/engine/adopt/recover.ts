@@ -1,14 +1,15 @@
 import { randomBytes } from 'node:crypto';
-import { notUpToDate, settleNow, type Side } from '../changes/side.ts';
+import type { Side } from '../changes/side.ts';
 import type { History } from '../home/history.ts';
 import type { Home } from '../home/home.ts';
-import { PlanStore, type PlanRecord, type PlanTransaction } from '../home/plans.ts';
+import { PlanStore, type PlanRecord } from '../home/plans.ts';
 import type { LogRecord } from '../home/records.ts';
 import { isUnreachable } from '../mongod/unreachable.ts';
 import { finishPlan } from './apply.ts';
-import { collect, sessionId, takeBackPiece, type Piece } from './pieces.ts';
+import { collect, sessionId, takeBackPiece } from './pieces.ts';
 import { SchemaRun } from './schema-apply.ts';
 import { namespacesOf } from './schema-steps.ts';
+import { standingPieces } from './standing-pieces.ts';
 
 export interface Recovered {
   readonly plan: string;
@@ -18,9 +19,8 @@ export interface Recovered {
 }
 
 /**
- * Settles a plan whose apply was cut off with the engine or a server. The parent's history holds each transaction exactly
- * once, so it says which were committed, whatever the documents became since: all of them = the adoption is finished; none =
- * it never was; some = they are taken back, guarded. Cut off itself it can be done again: what it takes back is noted too.
+ * Settles a plan whose apply was cut off with the engine or a server: all of it stands = the adoption is finished; nothing =
+ * it never was; some = that is taken back, guarded, and so is what nobody can tell of any more. Cut off itself it can be done again: what it takes back is noted too.
  * @throws ForkyardError `branch_failed` where the parent's history is not up to date; what a server that goes away throws
  */
 export async function recoverPlan(
@@ -30,7 +30,7 @@ export async function recoverPlan(
   history: History | undefined,
 ): Promise<Recovered> {
   const store = new PlanStore(home);
-  const standing = await standingPieces(plan, parent);
+  const { pieces: standing, isKnown } = await standingPieces(store, plan, parent);
   const writes = await countWrites(store, plan);
   let covered = 0;
   for (const piece of standing) covered += (await collect(store, plan, piece)).length;
@@ -41,12 +41,12 @@ export async function recoverPlan(
   const session = parent.client.startSession();
   const endWork = parent.capture.beginWork({ session: sessionId(session), namespaces: namespacesOf(plan) });
   try {
-    if (written && (await succeeds(() => schema.forward()))) {
+    if (isKnown && written && (await succeeds(() => schema.forward()))) {
       await finishPlan({ home, history }, store, plan);
       await schema.end();
       return { plan: plan._id, outcome: 'applied', said: undefined };
     }
-    let isWhole = true;
+    let isWhole = isKnown;
     for (const piece of standing.reverse()) {
       if (!(await succeeds(() => takeBackPiece({ parent, store, plan, session }, piece)))) isWhole = false;
     }
@@ -94,21 +94,6 @@ function whatItWas({ kind, undoes, branchName, parentName }: PlanRecord): string
     case 'undo-changes':
       return `An undo of changes in ${parentName}`;
   }
-}
-
-/** Pieces that were written and not taken back. */
-async function standingPieces(plan: PlanRecord, parent: Side): Promise<Piece[]> {
-  const { transactions = [], startSeq = 0 } = plan;
-  if (transactions.length === 0) return [];
-  if (!(await settleNow(parent, 30_000))) {
-    throw notUpToDate(parent);
-  }
-  const committed: PlanTransaction[] = [];
-  for (const transaction of transactions) {
-    if (await parent.history.changes.hasTransaction(transaction.id, startSeq)) committed.push(transaction);
-  }
-  const backs = committed.filter(({ back }) => back);
-  return committed.filter(({ from, to, back }) => !back && !backs.some((each) => each.from === from && each.to === to));
 }
 
 /** Whether the work could be done. @throws where a server went away, so that nobody knows */

@@ -1,0 +1,61 @@
+import type { Document } from 'mongodb';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { KillableYard } from '../harness/killable.ts';
+import { loseLog, positionOfWrite } from '../harness/lost-log.ts';
+import { until } from '../harness/until.ts';
+
+let yard: KillableYard;
+beforeAll(async () => {
+  yard = await KillableYard.open();
+});
+afterAll(() => yard.close());
+
+/**
+ * Kills the engine as if behind a transaction of this plan of which nobody knows whether it was committed, has main's change
+ * log roll over, and starts an engine again.
+ */
+async function cutOff(plan: string, position: Uint8Array): Promise<void> {
+  await yard.kill();
+  await loseLog(yard.data, position, 'main', async (home, startSeq) => {
+    const transactions = [{ id: 'of a session that the history does not know:1', from: 0, to: 100 }];
+    const cut = { state: 'applying', startSeq, transactions, schemaAt: 0 };
+    await home.db('forkyard').collection<{ _id: string }>('plans').updateOne({ _id: plan }, { $set: cut });
+    await home.db('forkyard').collection<Document>('log').deleteMany({ plan });
+  });
+  await yard.start();
+}
+
+it.each([
+  ['all of it', true, 'adopt'],
+  ['nothing of it', false, 'recover'],
+])(
+  'a plan cut off before the change log of main was lost is settled by the documents: %s was written',
+  async (_, isWritten, kind) => {
+    const name = `gap-${kind}`;
+    const main = (await yard.client('main')).db(name).collection<Document>('c');
+    await main.insertMany([1, 2, 3].map((n) => ({ _id: n as never, v: 0 })));
+    await yard.call('branches.fork', { name, ttlMs: null });
+    const sandbox = (await yard.client(name)).db(name).collection<Document>('c');
+    await sandbox.updateMany({}, { $set: { v: 1 } });
+    await sandbox.deleteOne({ _id: 3 as never });
+    const { plan } = await yard.call('plan.create', { branch: name });
+    if (isWritten) await yard.call('plan.apply', { plan });
+
+    const position = await positionOfWrite((await yard.call('branches.uri', { branch: name })).uri);
+    // Main goes on later than that position, which it never had; within one second servers count on their own.
+    const second = () => Math.floor(Date.now() / 1_000);
+    const at = second();
+    await until('the next second', () => second() > at);
+    await main.insertOne({ _id: 4 as never });
+    const before = await main.find().toArray();
+    await cutOff(plan, position);
+
+    expect(await main.find().toArray()).toEqual(before);
+    const said = (await yard.call('log.list', {})).filter((entry) => entry.branch === name && entry.kind === kind);
+    expect(said).toHaveLength(1);
+    const left = (await yard.call('diff.get', { branch: name })).summary.filter(({ ns }) => ns === `${name}.c`);
+    expect(left).toEqual(isWritten ? [] : [{ ns: `${name}.c`, added: 0, modified: 2, removed: 1, conflicts: 0 }]);
+    // Nothing of it is in the way of the next.
+    if (!isWritten) expect((await yard.call('plan.apply', { plan })).applied).toBe(3);
+  },
+);
