@@ -94,11 +94,12 @@ export class ExpirySweep {
     await inTurn(workspace, record, async () => {
       const branch = workspace.live.get(record._id);
       await branch?.idle();
-      // It may have waited behind a job: what was done for the branch meanwhile counts.
+      const isUnreviewed = !branch || (await hasUnreviewedWork(workspace, branch));
+      // It may have waited behind a job, and looking takes its time: what was done for the branch meanwhile counts.
       const now = await workspace.home.branches.findOne({ _id: record._id });
       if (!now?.active || !now.expiresAt || now.expiresAt > new Date()) return;
       if ((await workspace.children(now._id)).length > 0) return;
-      if (!branch || (await hasUnreviewedWork(workspace, branch))) {
+      if (isUnreviewed) {
         await this.grace(now);
         return;
       }

@@ -274,10 +274,13 @@ export class CollectionCheck {
     const query = { filter, batchSize: keys.length + 1 };
     const db = side.client.db(place.db);
     const identity = new Binary(this.collection.uuid, 4);
-    // A capped or just renamed collection has no past that could be read: then as it is now.
-    const found = await rawFindAll(db, { ...query, collection: identity, atClusterTime: at }).catch(() =>
-      rawFindAll(db, { ...query, collection: place.name }),
-    );
+    const found = await rawFindAll(db, { ...query, collection: identity, atClusterTime: at }).catch(async () => {
+      // A capped or just renamed collection has no past that could be read: then as it is now, and the history is asked only
+      // when it knows of everything that was read, or what came in between would be taken for something it never saw.
+      const now = await rawFindAll(db, { ...query, collection: place.name });
+      await settleNow(side);
+      return now;
+    });
     return new Map(found.map((document) => [keyText(field(document, '_id')!), document]));
   }
 }
