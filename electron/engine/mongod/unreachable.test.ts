@@ -39,6 +39,10 @@ it('a commit whose client was closed under it is one too', async () => {
   await client.close();
 });
 
+it('a page of what the server before a restart had begun to tell is one too', () => {
+  expect(isUnreachable(new MongoServerError({ message: 'cursor id 1 not found', code: 43 }))).toBe(true);
+});
+
 it('what a server refuses, and what is wrong here, is not', () => {
   expect(isUnreachable(new MongoServerError({ message: 'no', code: 11000 }))).toBe(false);
   expect(isUnreachable(new ForkyardError('plan_stale', 'It moved.'))).toBe(false);
