@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, realpath, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -46,8 +46,10 @@ export const test = base.extend<{ app: App }>({
     try {
       await use({ page, data, cli, revive, ...(electron === undefined ? {} : { electron }) });
     } finally {
-      if (info.status !== info.expectedStatus)
+      if (info.status !== info.expectedStatus) {
         await shell.page.screenshot({ path: info.outputPath('window.png'), timeout: 5_000 }).catch(() => {});
+        await tellLogs(data);
+      }
       await shell.close();
       await cli('down');
       await expect.poll(() => serversUnder(folder), 'servers left running').toEqual([]);
@@ -55,6 +57,15 @@ export const test = base.extend<{ app: App }>({
     }
   },
 });
+
+/** What servers and engine said last: the folder goes with the test. */
+async function tellLogs(data: string): Promise<void> {
+  const files = await readdir(data, { recursive: true }).catch(() => []);
+  for (const file of files.filter((name) => name.endsWith('.log'))) {
+    const lines = (await readFile(join(data, file), 'utf8').catch(() => '')).trimEnd().split('\n');
+    console.log(`${file}\n${lines.slice(-25).join('\n')}`);
+  }
+}
 
 interface Shell {
   readonly page: Page;

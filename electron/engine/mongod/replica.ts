@@ -61,11 +61,16 @@ export async function reconfigure(server: Server, credentials: EngineCredentials
   const client = connectTo(server.port, credentials);
   const over = new AbortController();
   let problem: unknown;
+  let urgedAt = performance.now();
   const becomePrimary = async () => {
     while (!over.signal.aborted) {
       try {
         await client.connect();
         if (await isOwnPrimary(client, server.port)) return 'primary';
+        if (performance.now() - urgedAt > urgeMs) {
+          urgedAt = performance.now();
+          await client.db('admin').command({ replSetStepUp: 1 });
+        }
       } catch (error) {
         // A change of state closes connections; the next turn opens new ones.
         if (!(error instanceof MongoNetworkError)) problem = error;
@@ -98,6 +103,8 @@ export function serverEnded(server: Server): ForkyardError {
 }
 
 const primaryDeadlineMs = 60_000;
+/** A node alone elects itself as soon as it is configured; one that has not by then is told to stand. Refused where it cannot yet. */
+const urgeMs = 5_000;
 
 async function isOwnPrimary(client: MongoClient, port: number): Promise<boolean> {
   const admin = client.db('admin');
