@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { documentValue, toBase64 } from '../../../shared/bson/value.ts';
 import { documentName, firstOf } from '../../../shared/changes/explain.ts';
 import { ForkyardError } from '../../../shared/errors.ts';
@@ -7,8 +6,8 @@ import { readCatalog, shownNamespace } from '../changes/catalog.ts';
 import type { Side } from '../changes/side.ts';
 import type { History } from '../home/history.ts';
 import type { Home } from '../home/home.ts';
+import { logEntry } from '../home/log-entry.ts';
 import { PlanStore, type PlanRecord } from '../home/plans.ts';
-import type { LogRecord } from '../home/records.ts';
 import type { DiskSpace } from '../mongod/disk-space.ts';
 import { isUnreachable } from '../mongod/unreachable.ts';
 import {
@@ -197,17 +196,15 @@ export async function finishPlan(
     if (back === undefined) await storeAgreement(home, plan.branchId, { plan: plan._id, parts });
     else await dropAgreement(home, plan.branchId, back);
   }
-  const entry = `${plan.kind}-${randomBytes(4).toString('hex')}`;
-  const record: LogRecord = {
-    _id: entry,
-    time: new Date(),
+  const record = logEntry({
     kind: plan.kind,
     branch: plan.branchName,
     branchId: plan.branchId,
     items: plan.items,
     plan: plan._id,
     text: sentence(plan),
-  };
+  });
+  const entry = record._id;
   const session = home.client.startSession();
   try {
     session.startTransaction({ writeConcern: { w: 'majority', j: true } });

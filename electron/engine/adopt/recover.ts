@@ -1,7 +1,7 @@
-import { randomBytes } from 'node:crypto';
 import type { Side } from '../changes/side.ts';
 import type { History } from '../home/history.ts';
 import type { Home } from '../home/home.ts';
+import { logEntry } from '../home/log-entry.ts';
 import { PlanStore, type PlanRecord } from '../home/plans.ts';
 import type { LogRecord } from '../home/records.ts';
 import { isUnreachable } from '../mongod/unreachable.ts';
@@ -20,7 +20,8 @@ export interface Recovered {
 
 /**
  * Settles a plan whose apply was cut off with the engine or a server: all of it stands = the adoption is finished; nothing =
- * it never was; some = that is taken back, guarded, and so is what nobody can tell of any more. Cut off itself it can be done again: what it takes back is noted too.
+ * it never was; some = that is taken back, guarded, and so is what nobody can tell of any more. Cut off itself it can be done
+ * again: what it takes back is noted too.
  * @throws ForkyardError `branch_failed` where the parent's history is not up to date; what a server that goes away throws
  */
 export async function recoverPlan(
@@ -62,14 +63,12 @@ export async function recoverPlan(
 /** That it was taken back is noted and said in one: cut off again, it is settled again or has been said. */
 async function conclude(home: Home, store: PlanStore, plan: PlanRecord, isWhole: boolean): Promise<LogRecord> {
   const became = isWhole ? 'nothing of it was applied' : 'it could only be taken back in part';
-  const record: LogRecord = {
-    _id: `recover-${randomBytes(4).toString('hex')}`,
-    time: new Date(),
+  const record = logEntry({
     kind: 'recover',
     branch: plan.branchName,
     branchId: plan.branchId,
     text: `${whatItWas(plan)} was cut off and ${became}`,
-  };
+  });
   const session = home.client.startSession();
   try {
     session.startTransaction({ writeConcern: { w: 'majority', j: true } });

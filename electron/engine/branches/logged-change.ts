@@ -1,12 +1,12 @@
-import { randomBytes } from 'node:crypto';
 import type { Filter } from 'mongodb';
+import { logEntry, type NewEntry } from '../home/log-entry.ts';
 import type { BranchRecord, LogRecord } from '../home/records.ts';
 import type { Workspace } from './workspace.ts';
 
 export interface LoggedChange {
   readonly set: Partial<BranchRecord>;
   readonly unset: readonly (keyof BranchRecord)[];
-  readonly entry: Omit<LogRecord, '_id' | 'time'>;
+  readonly entry: NewEntry;
   /** Entries that this takes back: they are marked so. */
   readonly undone?: Filter<LogRecord>;
 }
@@ -18,7 +18,7 @@ export async function changeAndLog(
   { set, unset, entry, undone }: LoggedChange,
 ): Promise<{ record: BranchRecord; entry: LogRecord }> {
   const { branches, log, client } = workspace.home;
-  const logged = { _id: `${entry.kind}-${randomBytes(4).toString('hex')}`, time: new Date(), ...entry };
+  const logged = logEntry(entry);
   const update = { $set: set, $unset: Object.fromEntries(unset.map((name) => [name, 1])) };
   await client.withSession((session) =>
     session.withTransaction(

@@ -1,7 +1,7 @@
-import { randomBytes } from 'node:crypto';
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { History } from '../home/history.ts';
+import { logEntry } from '../home/log-entry.ts';
 import type { BranchRecord, LogRecord } from '../home/records.ts';
 import { serversUnder, type LeftServer } from '../mongod/identity.ts';
 import { settleLeft } from './cut-off.ts';
@@ -62,12 +62,6 @@ async function removeHalfMade(workspace: Workspace): Promise<void> {
 }
 
 function cutOffRestore(branchId: string, name: string): LogRecord {
-  return {
-    _id: `recover-${randomBytes(4).toString('hex')}`,
-    time: new Date(),
-    kind: 'recover',
-    branch: name,
-    branchId,
-    text: `A restore to a new branch ${name} was cut off; nothing of it is left`,
-  };
+  const text = `A restore to a new branch ${name} was cut off; nothing of it is left`;
+  return logEntry({ kind: 'recover', branch: name, branchId, text });
 }

@@ -1,6 +1,6 @@
-import { randomBytes } from 'node:crypto';
 import type { ClientSession } from 'mongodb';
 import { ForkyardError } from '../../../shared/errors.ts';
+import { logEntry } from '../home/log-entry.ts';
 import type { BranchRecord, LogRecord } from '../home/records.ts';
 import type { LocalBranch } from './local-branch.ts';
 import type { Workspace } from './workspace.ts';
@@ -82,15 +82,13 @@ async function commit(workspace: Workspace, change: Switch, { branch, set: own }
   const { home } = workspace;
   const { out, into, kind } = change;
   const { port } = branch.server;
-  const entry: LogRecord = {
-    _id: `${kind}-${randomBytes(4).toString('hex')}`,
-    time: new Date(),
+  const entry = logEntry({
     kind,
     branch: out.name,
     branchId: into,
     text: change.text,
     swap: { now: into, before: out._id },
-  };
+  });
   const steps = async (session: ClientSession) => {
     await home.branches.updateOne(
       { _id: out._id },

@@ -1,12 +1,12 @@
-import { randomBytes } from 'node:crypto';
 import { realpath } from 'node:fs/promises';
 import { ForkyardError } from '../../../shared/errors.ts';
 import { storeBaseCatalog } from '../changes/base-catalog.ts';
 import { History } from '../home/history.ts';
 import { Home } from '../home/home.ts';
+import { logEntry, type NewEntry } from '../home/log-entry.ts';
 import type { BranchRecord, LogRecord } from '../home/records.ts';
 import { setAccounts } from '../mongod/accounts.ts';
-import { DiskSpace } from '../mongod/disk-space.ts';
+import { DiskSpace, roomHint } from '../mongod/disk-space.ts';
 import { serversUnder, type LeftServer } from '../mongod/identity.ts';
 import { GuardProcess } from '../mongod/lock-guard.ts';
 import { lastWriteTime, reconfigure, serverEnded, type EngineCredentials } from '../mongod/replica.ts';
@@ -261,7 +261,7 @@ export class Workspace implements Yard {
 
   private waitsForRoom(): ForkyardError {
     return new ForkyardError('no_space', 'A server that a full disk ended is started again when the disk has room.', {
-      hint: 'Discard a sandbox you no longer need, or make room on the disk.',
+      hint: roomHint,
       retry: true,
     });
   }
@@ -296,8 +296,8 @@ export class Workspace implements Yard {
   }
 
   /** Logs what was done and tells it. */
-  async logEntry(entry: Omit<LogRecord, '_id' | 'time'>): Promise<LogRecord> {
-    const record = { _id: `${entry.kind}-${randomBytes(4).toString('hex')}`, time: new Date(), ...entry };
+  async logEntry(entry: NewEntry): Promise<LogRecord> {
+    const record = logEntry(entry);
     await this.home.log.insertOne(record);
     this.options.onLog(record);
     return record;
@@ -332,16 +332,16 @@ export class Workspace implements Yard {
     await (how === 'kill' ? branch.server.kill() : branch.server.stop());
   }
 
-  /** Resolves when the disk has room for what would fill it, or the workspace is closed. */
-  async room(): Promise<void> {
-    await this.disk.room(this.closing.signal);
-  }
-
   /** The same by id, and also where its server had ended by itself and is just being started again. */
   async stopRunning(branchId: string, how: 'stop' | 'kill'): Promise<void> {
     await this.restarts.over(branchId);
     const branch = this.live.get(branchId);
     if (branch) await this.stopBranch(branch, how);
+  }
+
+  /** Resolves when the disk has room for what would fill it, or the workspace is closed. */
+  async room(): Promise<void> {
+    await this.disk.room(this.closing.signal);
   }
 
   private async serverEnded(branch: LocalBranch): Promise<void> {

@@ -3,6 +3,7 @@ import { ForkyardError } from '../../../shared/errors.ts';
 import type { Capture } from '../capture/capture.ts';
 import type { History } from '../home/history.ts';
 import type { BranchRecord } from '../home/records.ts';
+import { roomHint } from '../mongod/disk-space.ts';
 import { lastWriteTime } from '../mongod/replica.ts';
 
 /** One branch as comparing and adopting see it: they know nothing of how it is run. */
@@ -28,7 +29,7 @@ export async function settleNow(side: Side, deadlineMs = 10_000): Promise<boolea
 export function notUpToDate({ record, capture }: Side, soThat = ''): ForkyardError {
   if (capture.paused) {
     return new ForkyardError('no_space', `${pausedText(record.name)}${soThat}.`, {
-      hint: 'Discard a sandbox you no longer need, or make room on the disk.',
+      hint: roomHint,
       retry: true,
     });
   }

@@ -2,10 +2,8 @@ import { createHash } from 'node:crypto';
 import { Binary, MongoServerError, type Collection } from 'mongodb';
 import type { DecodedTouched } from './encode.ts';
 import type { BaseOverride, TouchedRecord } from './records.ts';
+import { cutIntoPieces, inlineBytes } from './spilled.ts';
 
-/** Bases above this go to pieces of their own: with its key beside it, a document of 16 MB fits no row of home's. */
-const inlineBytes = 12 * 1024 * 1024;
-const pieceBytes = 8 * 1024 * 1024;
 const duplicateKey = 11_000;
 
 /** A base as a touched row holds it: the document, or which pieces it is in; with neither it does not exist. */
@@ -37,9 +35,8 @@ export class BigBases {
     if (!document) return {};
     if (document.length <= inlineBytes) return { d: new Binary(document) };
     const hash = createHash('sha256').update(document).digest('hex');
-    for (let at = 0, n = 0; at < document.length; at += pieceBytes, n += 1) {
-      const bytes = new Binary(document.subarray(at, at + pieceBytes));
-      await this.pieces.insertOne({ _id: `${hash}/${n}`, bytes }).catch((error: unknown) => {
+    for (const [n, piece] of cutIntoPieces(document).entries()) {
+      await this.pieces.insertOne({ _id: `${hash}/${n}`, bytes: new Binary(piece) }).catch((error: unknown) => {
         if (!(error instanceof MongoServerError && error.code === duplicateKey)) throw error;
       });
     }

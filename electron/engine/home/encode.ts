@@ -3,10 +3,8 @@ import { buildDocument, elements, type ElementSlice } from '../../../shared/bson
 import { Type, type BsonValue } from '../../../shared/bson/value.ts';
 import type { BaseRow } from './big-bases.ts';
 import type { ChangeRecord, TouchedRecord } from './records.ts';
+import { inlineBytes } from './spilled.ts';
 import { keyFrom, storedKey } from './stored-key.ts';
-
-/** Images above this go to pieces of their own: a document of home, like any other, ends at 16 MB. */
-const inlineBytes = 12 * 1024 * 1024;
 
 export interface EncodedChange {
   readonly seq: number;

@@ -5,6 +5,7 @@ import { rawFind, rawWrite } from '../mongod/raw.ts';
 import type { Home } from './home.ts';
 import { dropKept } from './kept.ts';
 import type { BaseOverride } from './records.ts';
+import { cutIntoPieces, inlineBytes } from './spilled.ts';
 
 /** One step of a plan on one document: the bytes it expects to find and the bytes it leaves. */
 export interface PlanItemRecord {
@@ -125,8 +126,6 @@ export interface PlanRecord {
 }
 
 const maxIndex = Number.MAX_SAFE_INTEGER;
-const inlineBytes = 12 * 1024 * 1024;
-const pieceBytes = 8 * 1024 * 1024;
 
 /** Plans and their items, stored before anything is applied. */
 export class PlanStore {
@@ -299,7 +298,5 @@ function isResult(document: Uint8Array, { result }: PlanItemRecord): boolean {
 }
 
 function piecesOf(index: number, side: Side, bytes: Uint8Array): Uint8Array[] {
-  return Array.from({ length: Math.ceil(bytes.length / pieceBytes) }, (_, n) =>
-    BSON.serialize({ i: index, side, n, bytes: new Binary(bytes.subarray(n * pieceBytes, (n + 1) * pieceBytes)) }),
-  );
+  return cutIntoPieces(bytes).map((piece, n) => BSON.serialize({ i: index, side, n, bytes: new Binary(piece) }));
 }

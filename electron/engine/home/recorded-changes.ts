@@ -4,10 +4,10 @@ import { driverValue, rawFind, rawFindAll } from '../mongod/raw.ts';
 import { decodeChange, type DecodedChange, type EncodedChange } from './encode.ts';
 import type { ChangeRecord, TouchedRecord } from './records.ts';
 import { requiredWrite } from './required-write.ts';
+import { cutIntoPieces } from './spilled.ts';
 import { storedKey } from './stored-key.ts';
 import { sameId, touchedId } from './touched-id.ts';
 
-const pieceBytes = 8 * 1024 * 1024;
 /** A page ends behind the change that passes this. */
 const pageBytes = 16 * 1024 * 1024;
 
@@ -218,10 +218,7 @@ export class RecordedChanges {
 }
 
 function piecesOf({ seq, spilled }: EncodedChange): Uint8Array[] {
-  return spilled.flatMap(({ side, bytes }) => {
-    const count = Math.ceil(bytes.length / pieceBytes);
-    return Array.from({ length: count }, (_, n) =>
-      BSON.serialize({ seq, side, n, bytes: new Binary(bytes.subarray(n * pieceBytes, (n + 1) * pieceBytes)) }),
-    );
-  });
+  return spilled.flatMap(({ side, bytes }) =>
+    cutIntoPieces(bytes).map((piece, n) => BSON.serialize({ seq, side, n, bytes: new Binary(piece) })),
+  );
 }

@@ -7,6 +7,9 @@ const freshMs = 100;
 /** It is over once so much more than the reserve is free: what is on the edge would go on and off. */
 const edge = 1.1;
 
+/** What helps where the disk is short and the data stays where it is. */
+export const roomHint = 'Discard a sandbox you no longer need, or make room on the disk.';
+
 export interface DiskSpaceOptions {
   /** A folder on the disk. */
   readonly folder: string;
