@@ -11,27 +11,30 @@ beforeAll(async () => {
 afterAll(() => yard.close());
 
 /**
- * Kills the engine as if behind a transaction of this plan of which nobody knows whether it was committed, has main's change
- * log roll over, and starts an engine again.
+ * Kills the engine as if behind the transaction of this plan, has main's change log roll over, and starts an engine again.
+ * Unless `isInHistory`, main's history does not hold what was committed.
  */
-async function cutOff(plan: string, position: Uint8Array): Promise<void> {
+async function cutOff(plan: string, position: Uint8Array, isInHistory: boolean): Promise<void> {
   await yard.kill();
   await loseLog(yard.data, position, 'main', async (home, startSeq) => {
     const transactions = [{ id: 'of a session that the history does not know:1', from: 0, to: 100 }];
-    const cut = { state: 'applying', startSeq, transactions, schemaAt: 0 };
+    const cut = { state: 'applying', schemaAt: 0, ...(isInHistory ? {} : { startSeq, transactions }) };
     await home.db('forkyard').collection<{ _id: string }>('plans').updateOne({ _id: plan }, { $set: cut });
     await home.db('forkyard').collection<Document>('log').deleteMany({ plan });
   });
   await yard.start();
 }
 
-it.each([
-  ['all of it', true, 'adopt'],
-  ['nothing of it', false, 'recover'],
+it.each<[string, { name: string; isWritten: boolean; kind: string; isInHistory?: boolean }]>([
+  ['by the documents: all of it was written', { name: 'all', isWritten: true, kind: 'adopt' }],
+  ['by the documents: nothing of it was written', { name: 'none', isWritten: false, kind: 'recover' }],
+  [
+    'by the history where that holds it, whatever others wrote since',
+    { name: 'told', isWritten: true, kind: 'adopt', isInHistory: true },
+  ],
 ])(
-  'a plan cut off before the change log of main was lost is settled by the documents: %s was written',
-  async (_, isWritten, kind) => {
-    const name = `gap-${kind}`;
+  'a plan cut off before the change log of main was lost is settled %s',
+  async (_, { name, isWritten, kind, isInHistory = false }) => {
     const main = (await yard.client('main')).db(name).collection<Document>('c');
     await main.insertMany([1, 2, 3].map((n) => ({ _id: n as never, v: 0 })));
     await yard.call('branches.fork', { name, ttlMs: null });
@@ -47,8 +50,12 @@ it.each([
     const at = second();
     await until('the next second', () => second() > at);
     await main.insertOne({ _id: 4 as never });
+    if (isInHistory) {
+      await main.updateMany({}, { $set: { v: 9 } });
+      await main.insertOne({ _id: 3 as never, v: 9 });
+    }
     const before = await main.find().toArray();
-    await cutOff(plan, position);
+    await cutOff(plan, position, isInHistory);
 
     expect(await main.find().toArray()).toEqual(before);
     const said = (await yard.call('log.list', {})).filter((entry) => entry.branch === name && entry.kind === kind);

@@ -13,7 +13,8 @@ export interface Standing {
 
 /**
  * What of a plan that was cut off stands in the parent. Its history holds each transaction exactly once, so it says which were
- * committed, whatever the documents became since. Where the change log was lost in between, the documents themselves say it.
+ * committed, whatever the documents became since. Where the change log was lost in between, the documents themselves say it of
+ * those that the history does not hold.
  * @throws ForkyardError `branch_failed` where the parent's history is not up to date
  */
 export async function standingPieces(store: PlanStore, plan: PlanRecord, parent: Side): Promise<Standing> {
@@ -21,22 +22,23 @@ export async function standingPieces(store: PlanStore, plan: PlanRecord, parent:
   if (transactions.length === 0) return { pieces: [], isKnown: true };
   if (!(await settleNow(parent, 30_000))) throw notUpToDate(parent);
   const { changes } = parent.history;
+  const hasGap = await changes.hasGapAfter(startSeq);
   // The last one of a piece that was committed says whether it stands.
-  const outcomes = new Map<string, { readonly piece: Piece; stands: boolean }>();
+  const outcomes = new Map<string, { readonly piece: Piece; stands: boolean; isTold: boolean }>();
   for (const { id, from, to, back } of transactions) {
     const place = `${from}-${to}`;
-    const outcome = outcomes.get(place) ?? { piece: { from, to }, stands: false };
+    const outcome = outcomes.get(place) ?? { piece: { from, to }, stands: false, isTold: false };
     outcomes.set(place, outcome);
-    if (await changes.hasTransaction(id, startSeq)) outcome.stands = !back;
+    outcome.isTold = await changes.hasTransaction(id, startSeq);
+    if (outcome.isTold) outcome.stands = !back;
   }
   const all = [...outcomes.values()];
   let isKnown = true;
-  if (await changes.hasGapAfter(startSeq)) {
-    for (const outcome of all) {
-      const told = await toldByDocuments(parent, await collect(store, plan, outcome.piece));
-      if (told === undefined) isKnown = false;
-      else outcome.stands = told;
-    }
+  for (const outcome of all) {
+    if (outcome.isTold || !hasGap) continue;
+    const told = await toldByDocuments(parent, await collect(store, plan, outcome.piece));
+    if (told === undefined) isKnown = false;
+    else outcome.stands = told;
   }
   return { pieces: all.filter(({ stands }) => stands).map(({ piece }) => piece), isKnown };
 }
