@@ -45,16 +45,11 @@ export async function createPlan(home: Home, branch: Side, parent: Side, input: 
     const items = new PlanItems(store, id);
     const builder = new PlanBuilder(items, selection, comparison, new StepPlan(comparison, chosen, id, new Set()));
     for await (const page of comparedPages(comparison, selection)) await builder.add(page);
-    return finish({ home, store, planId: id, comparison, ranges: items.ranges }, input, builder, chosen);
+    return finish({ home, store, planId: id, comparison, ranges: items.ranges }, builder, chosen);
   });
 }
 
-async function finish(
-  trial: Trial,
-  input: SelectionInput,
-  builder: PlanBuilder,
-  wanted: ChosenSchema,
-): Promise<PlanRecord> {
+async function finish(trial: Trial, builder: PlanBuilder, wanted: ChosenSchema): Promise<PlanRecord> {
   const { home, planId, comparison } = trial;
   const { items } = builder;
   const { branch, parent } = comparison;
@@ -63,8 +58,7 @@ async function finish(
   let [chosen, schema] = [wanted, planned(wanted)];
   const found = await checkSteps(trial, schema, builder.selection);
   if (found.refused.length > 0) {
-    const except = [...(input.except ?? []), ...found.refused.map(({ target }) => target)];
-    chosen = wanted.by(new Selection({ ...input, except }, branch.record.name, parent.record.name));
+    chosen = wanted.without(found.refused.map(({ target }) => target));
     schema = planned(chosen);
   }
   const documents = await checkItems(trial, schema);

@@ -2,10 +2,12 @@ import type { Target } from '../../../shared/api.ts';
 import { toBase64 } from '../../../shared/bson/value.ts';
 import { withParentEdits } from '../changes/parent-edits.ts';
 import { compareSchema, type SchemaDelta } from '../changes/schema.ts';
-import type { Selection } from '../changes/selection.ts';
+import { coversItem, type Selection } from '../changes/selection.ts';
 import type { Comparison } from '../changes/touched.ts';
 import type { AgreedPart, Undecided } from '../home/plans.ts';
 import { explainSchemaConflict } from './schema-conflict.ts';
+
+type SchemaChoice = ReturnType<Selection['chooseSchema']>;
 
 /** What of the schema a plan takes, before it is known which documents it takes. */
 export class ChosenSchema {
@@ -18,16 +20,17 @@ export class ChosenSchema {
   readonly unwanted: readonly SchemaDelta[];
   /** The parent's history up to here was looked at. */
   readonly parentSeq: number;
-  private readonly all: readonly SchemaDelta[];
+  private readonly choices: ReadonlyMap<SchemaDelta, SchemaChoice>;
 
-  private constructor(all: readonly SchemaDelta[], parentSeq: number, choose: (delta: SchemaDelta) => string) {
-    const groups = grouped(all, choose);
-    this.all = all;
+  private constructor(all: Iterable<SchemaDelta>, parentSeq: number, choose: (delta: SchemaDelta) => SchemaChoice) {
+    this.choices = new Map(Array.from(all, (delta) => [delta, choose(delta)]));
     this.parentSeq = parentSeq;
-    this.taken = groups.get('branch') ?? [];
-    this.decided = groups.get('parent') ?? [];
-    this.undecided = groups.get('undecided') ?? [];
-    this.unwanted = groups.get('left out') ?? [];
+    const chosen = (wanted: SchemaChoice) =>
+      [...this.choices].flatMap(([delta, choice]) => (choice === wanted ? [delta] : []));
+    this.taken = chosen('branch');
+    this.decided = chosen('parent');
+    this.undecided = chosen('undecided');
+    this.unwanted = chosen('left out');
   }
 
   static async of(comparison: Comparison, selection: Selection): Promise<ChosenSchema> {
@@ -38,11 +41,6 @@ export class ChosenSchema {
     return new ChosenSchema(all, seq, (delta) => selection.chooseSchema(delta));
   }
 
-  /** Of the same items, what another selection takes. */
-  by(selection: Selection): ChosenSchema {
-    return new ChosenSchema(this.all, this.parentSeq, (delta) => selection.chooseSchema(delta));
-  }
-
   /** Everything that no conflict stands against, on a way back inside one branch: its collections are what they are. */
   static ofWayBack({ base, parent, parentCatalog, branchCatalog }: Comparison): ChosenSchema {
     const deltas = compareSchema(base, parentCatalog, branchCatalog, { byIdentity: true });
@@ -51,16 +49,10 @@ export class ChosenSchema {
 
   /** Without items that documents stand in the way of: they stay as they are. */
   without(refused: readonly Target[]): ChosenSchema {
-    const isRefused = ({ type, name, ns, parentNs }: SchemaDelta) =>
-      refused.some((target) => {
-        const { schema } = target;
-        return (target.ns === ns || target.ns === parentNs) && schema?.type === type && schema.name === name;
-      });
-    const taken = new Set(this.taken);
-    return new ChosenSchema(this.all, this.parentSeq, (delta) => {
-      if (!taken.has(delta)) return this.undecided.includes(delta) ? 'undecided' : 'left out';
-      return isRefused(delta) ? 'left out' : 'branch';
-    });
+    const isRefused = (delta: SchemaDelta) => refused.some((target) => coversItem(target, delta));
+    return new ChosenSchema(this.choices.keys(), this.parentSeq, (delta) =>
+      isRefused(delta) ? 'left out' : this.choices.get(delta)!,
+    );
   }
 
   /** One sentence for each conflict that nobody decided. */
@@ -73,17 +65,6 @@ export class ChosenSchema {
   agreed(carried: ReadonlySet<SchemaDelta>): AgreedPart[] {
     return [...this.decided, ...this.taken.filter((delta) => carried.has(delta))].map(agreedPart);
   }
-}
-
-function grouped(deltas: readonly SchemaDelta[], choose: (delta: SchemaDelta) => string): Map<string, SchemaDelta[]> {
-  const groups = new Map<string, SchemaDelta[]>();
-  for (const delta of deltas) {
-    const choice = choose(delta);
-    const group = groups.get(choice);
-    if (group) group.push(delta);
-    else groups.set(choice, [delta]);
-  }
-  return groups;
 }
 
 function agreedPart(delta: SchemaDelta): AgreedPart {

@@ -60,7 +60,7 @@ interface Finding {
   readonly clash: boolean;
 }
 
-/** @param called the collection's name before the steps, and when documents are written */
+/** @param names what the parent calls the collection `now`, and what it is called when documents are `written` */
 async function checkIndex(
   trial: Trial,
   { ns, name = '', after = '' }: SchemaStep,

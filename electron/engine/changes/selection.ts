@@ -212,6 +212,11 @@ function isAt(target: ParsedTarget, place: Pick<Place, 'ns' | 'parentNs'>): bool
   return target.schema === undefined && (target.ns === place.ns || target.ns === place.parentNs);
 }
 
+/** Whether a target names this schema item, or the collection that it belongs to. */
+export function coversItem(target: Target, item: SchemaPlace): boolean {
+  return coversSchema(parse(target), item);
+}
+
 function coversSchema({ ns, schema, key }: ParsedTarget, item: SchemaPlace): boolean {
   if (key !== undefined || (ns !== item.ns && ns !== item.parentNs)) return false;
   if (!schema) return true;
