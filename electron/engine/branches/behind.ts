@@ -6,7 +6,6 @@ import { hasAfter, uuidText } from '../changes/touched.ts';
 import {
   changedByEngineAfter,
   countChangedAfter,
-  hasImportAfter,
   lastSchemaEvent,
   type ChangedDocument,
 } from '../home/changed-since.ts';
@@ -53,12 +52,14 @@ export class Behind {
     const isThere = (uuid: Uint8Array) => !catalog || catalog.byUuid.has(uuidText(uuid));
     let documents = 0;
     let byEngine = 0;
-    for (const group of await countChangedAfter(this.home, parent.record._id, seq)) {
+    const { changed: groups, hasImport } = await countChangedAfter(this.home, parent.record._id, seq);
+    for (const group of groups) {
       if (!isThere(group.uuid)) continue;
       documents += group.count;
       byEngine += group.byEngine;
     }
-    for (const [uuid, count] of await countImportedAfter(this.home, parent, seq)) {
+    const imported = hasImport ? await countImportedAfter(this.home, parent, seq) : [];
+    for (const [uuid, count] of imported) {
       if (!catalog || catalog.byUuid.has(uuid)) documents += count;
     }
     if (byEngine > 0) {
@@ -92,7 +93,6 @@ async function countImportedAfter(
   seq: number,
 ): Promise<Map<string, number>> {
   const counts = new Map<string, number>();
-  if (!(await hasImportAfter(home, record._id, seq))) return counts;
   const count = (uuid: string, by: number) => counts.set(uuid, (counts.get(uuid) ?? 0) + by);
   // Where an import's entry is not the only one, a change after `seq` may be among the others.
   const others = new Set<string>();

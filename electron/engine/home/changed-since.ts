@@ -24,10 +24,12 @@ export interface ChangedDocument {
   readonly last: number;
 }
 
-/** Each document that changed after a sequence once. */
-function documentsAfter(seq: number): Document[] {
+const ofDocument = { k: { $exists: true } };
+
+/** Each document that changed after a sequence once; what `which` takes besides, all as one that has no `_id`. */
+function documentsAfter(seq: number, which: Document = ofDocument): Document[] {
   return [
-    { $match: { _id: { $gt: seq }, k: { $exists: true } } },
+    { $match: { _id: { $gt: seq }, ...which } },
     { $sort: { _id: 1 } },
     {
       $group: {
@@ -40,16 +42,21 @@ function documentsAfter(seq: number): Document[] {
   ];
 }
 
-/** How many documents of a branch changed after a sequence, by collection. */
-export async function countChangedAfter(home: Home, branchId: string, seq: number): Promise<ChangedCount[]> {
+/** How many documents of a branch changed after a sequence, by collection, and whether an import into it was begun. */
+export async function countChangedAfter(
+  home: Home,
+  branchId: string,
+  seq: number,
+): Promise<{ readonly changed: ChangedCount[]; readonly hasImport: boolean }> {
   const groups = await home.history
     .collection(changesOf(branchId))
-    .aggregate<{ _id: Binary; count: number; byEngine: number }>([
-      ...documentsAfter(seq),
+    .aggregate<{ _id?: Binary | null; count: number; byEngine: number }>([
+      ...documentsAfter(seq, { $or: [ofDocument, { o: 'import' }] }),
       { $group: { _id: '$_id.u', count: { $sum: 1 }, byEngine: { $sum: { $cond: ['$byEngine', 1, 0] } } } },
     ])
     .toArray();
-  return groups.map(({ _id, ...counts }) => ({ uuid: _id.buffer, ...counts }));
+  const changed = groups.flatMap(({ _id, ...counts }) => (_id ? [{ uuid: _id.buffer, ...counts }] : []));
+  return { changed, hasImport: changed.length < groups.length };
 }
 
 /** The documents of which the engine wrote the last change after a sequence. */
@@ -64,12 +71,6 @@ export async function changedByEngineAfter(home: Home, branchId: string, seq: nu
     const { u, f, l } = BSON.deserialize(bytes, { validation: { utf8: false } }) as { u: Binary; f: number; l: number };
     return { uuid: u.buffer, key: keyFrom(field(bytes, 'k')!), first: f, last: l };
   });
-}
-
-/** Whether an import into a branch was begun after a sequence. */
-export async function hasImportAfter(home: Home, branchId: string, seq: number): Promise<boolean> {
-  const changes = home.history.collection<{ _id: number }>(changesOf(branchId));
-  return (await changes.findOne({ _id: { $gt: seq }, o: 'import' }, { projection: { _id: 1 } })) !== null;
 }
 
 /** The sequence of a branch's last schema event; 0 where there is none. */
