@@ -5,6 +5,7 @@ import { field } from '../../shared/bson/walk.ts';
 import { mergeDocument } from '../../shared/changes/compare.ts';
 import type { FieldDelta } from '../../shared/changes/compare.ts';
 import { diffDocument } from '../../shared/changes/delta.ts';
+import { fieldChange } from '../../shared/changes/field-change.ts';
 import { errorBody } from '../../shared/errors.ts';
 import { decisionOf } from './decisions.ts';
 import type { Decisions } from './decisions.ts';
@@ -62,7 +63,7 @@ export function mergedDocument(sides: Sides, chosen: Chosen): MergedDocument {
   return {
     result: shown,
     before: isWhole ? shown : sides.base,
-    fields: [...changes, ...open].map(presented),
+    fields: [...changes, ...open].map(fieldChange),
     sources: [...changes.map(sourceOf), ...open.map((): Source => 'open')],
     undecided: open.length,
   };
@@ -164,15 +165,4 @@ function samePath(one: FieldPath, other: FieldPath): boolean {
 
 function bytesOf(bson: Bson | undefined): Uint8Array | undefined {
   return bson === undefined ? undefined : documentBytes(fromBase64(bson));
-}
-
-function presented({ path, base, parent, branch, class: merge, order }: FieldDelta): FieldChange {
-  return {
-    path: [...path],
-    ...(base === undefined ? {} : { base: toBase64(base) }),
-    ...(parent === undefined ? {} : { parent: toBase64(parent) }),
-    ...(branch === undefined ? {} : { branch: toBase64(branch) }),
-    class: merge,
-    ...(order === true ? { order } : {}),
-  };
 }

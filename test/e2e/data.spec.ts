@@ -13,7 +13,7 @@ test('data is found by a filter, mistakes are shown, a document is compared with
   await expect(rows).toHaveCount(3);
   await expect(rows.filter({ hasText: 'p1' })).toContainText('changed');
   // When it was changed last, and by whom; how many documents there are stands beside the collection.
-  await expect(rows.filter({ hasText: 'p1' }).getByRole('gridcell').last()).toHaveText(/\d\d:\d\d:\d\d by agent$/);
+  await expect(rows.filter({ hasText: 'p1' }).getByRole('gridcell').last()).toHaveText(/^\d\d:\d\d:\d\d by agent$/);
   const collection = page.getByRole('tree', { name: 'Collections' }).getByRole('treeitem', { name: /products/ });
   await expect(collection).toHaveAccessibleName('2 changed, 1 removed products 2');
 

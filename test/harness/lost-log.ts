@@ -1,8 +1,5 @@
-import { join } from 'node:path';
 import { Binary, BSON, MongoClient } from 'mongodb';
-import { engineCredentials } from '../../electron/engine/branches/secret.ts';
-import { serversUnder } from '../../electron/engine/mongod/identity.ts';
-import { connectTo } from '../../electron/engine/mongod/replica.ts';
+import { homeClient } from './engine-client.ts';
 
 /**
  * Has the record of a branch that no engine captures go on from a position that its change log does not hold, as one that has
@@ -17,9 +14,7 @@ export async function loseLog(
   branchId: string,
   alter: (home: MongoClient, seq: number) => Promise<void> = () => Promise.resolve(),
 ): Promise<void> {
-  const server = (await serversUnder(data)).find(({ dbPath }) => dbPath.startsWith(join(data, 'home')));
-  if (server === undefined) throw new Error(`no home server works on ${data}`);
-  const home = await connectTo(server.port, await engineCredentials(data)).connect();
+  const home = await homeClient({ data });
   try {
     const states = home.db('forkyard').collection<{ _id: string }>('capture');
     const changes = home.db('history').collection<{ _id: number }>(`changes_${branchId}`);

@@ -1,7 +1,8 @@
-import { statfs, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Binary, Int32 } from 'mongodb';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { freeBytes } from '../../electron/engine/mongod/disk-space.ts';
 import { one } from '../harness/bson.ts';
 import { TestYard } from '../harness/in-process.ts';
 import { contents } from '../harness/round.ts';
@@ -16,8 +17,8 @@ afterAll(() => yard.close());
 
 /** More is to be left free than there is: what the engine does then is what it does on a disk that is nearly full. */
 async function shortDisk(): Promise<void> {
-  const { bavail, bsize } = await statfs(yard.data);
-  await yard.call('settings.set', { diskReserveMB: Math.ceil((bavail * bsize) / 1024 / 1024) + 100_000 });
+  const freeMB = Math.ceil((await freeBytes(yard.data)) / 1024 / 1024);
+  await yard.call('settings.set', { diskReserveMB: freeMB + 100_000 });
 }
 const roomyDisk = () => yard.call('settings.set', { diskReserveMB: 64 });
 const rowOf = async (name: string) => (await yard.call('branches.list', {})).find((row) => row.name === name)!;

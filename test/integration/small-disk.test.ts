@@ -1,8 +1,9 @@
-import { open, readdir, statfs } from 'node:fs/promises';
+import { open, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { BranchRow } from '../../shared/api.ts';
 import { sharesBlocks } from '../../electron/engine/mongod/clone.ts';
+import { freeBytes } from '../../electron/engine/mongod/disk-space.ts';
 import { CommandYard } from '../harness/command.ts';
 
 let yard: CommandYard;
@@ -16,9 +17,8 @@ it('a disk too small for a clone is refused before anything is copied, with both
   const branches = join(yard.data, 'branches');
   const files = join(branches, 'main', 'db');
   // A file that has no block yet and is larger than all that is free: a copy of it would fill the disk.
-  const { bavail, bsize } = await statfs(branches);
   const hole = await open(join(files, 'hole.wt'), 'w');
-  await hole.truncate(bavail * bsize + 1_000_000_000);
+  await hole.truncate((await freeBytes(branches)) + 1_000_000_000);
   await hole.close();
   const before = await readdir(branches);
   const { code, err, out } = await yard.run('fork', 'large', '--json');

@@ -21,11 +21,11 @@ const closed = [
 ];
 const poolClosed = 'MongoPoolClosedError';
 
-/** InterruptedAtShutdown, ShutdownInProgress, InterruptedDueToReplStateChange, NotWritablePrimary, PrimarySteppedDown. */
-const goingDown = new Set([11600, 91, 11602, 10107, 189]);
-
-/** CursorNotFound: what was being read page by page went with the server that it was read from, which runs again already. */
-const cursorGone = 43;
+/**
+ * InterruptedAtShutdown, ShutdownInProgress, InterruptedDueToReplStateChange, NotWritablePrimary, PrimarySteppedDown; and
+ * CursorNotFound: what was being read page by page went with the server, which runs again already.
+ */
+const goneCodes = new Set([11600, 91, 11602, 10107, 189, 43]);
 
 /**
  * What Node says of a socket whose other end went away. The driver passes it on as it is where a command was still to be
@@ -50,7 +50,7 @@ const closedInCommit = 'Attempted illegal state transition';
 export function isUnreachable(error: unknown): boolean {
   if (error instanceof MongoNetworkError || error instanceof MongoServerSelectionError) return true;
   if (closed.some((kind) => error instanceof kind)) return true;
-  if (error instanceof MongoServerError && [...goingDown, cursorGone].includes(Number(error.code))) return true;
+  if (error instanceof MongoServerError && goneCodes.has(Number(error.code))) return true;
   if (error instanceof Error && brokenSocket.has(String((error as NodeJS.ErrnoException).code))) return true;
   if (error instanceof MongoRuntimeError && error.message.startsWith(closedInCommit)) return true;
   return (

@@ -1,6 +1,6 @@
 import type { Change, DocumentChange, LogEntry, Output, SchemaChange } from '../../../shared/api.ts';
-import { documentValue, toBase64, type BsonValue } from '../../../shared/bson/value.ts';
-import type { FieldDelta } from '../../../shared/changes/compare.ts';
+import { documentValue, toBase64 } from '../../../shared/bson/value.ts';
+import { encoded, fieldChange } from '../../../shared/changes/field-change.ts';
 import { isUndoable } from '../adopt/undo.ts';
 import type { DiffResult, ListedDocument } from '../changes/diff.ts';
 import type { SchemaDelta } from '../changes/schema.ts';
@@ -14,12 +14,12 @@ export function presentChange(change: ChangeRecord): Change {
     time: change.wall.toISOString(),
     op: change.op,
     ...(change.ns === undefined ? {} : { ns: change.ns }),
-    ...value('id', change.key),
+    ...encoded('id', change.key),
     ...(change.actor === undefined ? {} : { actor: change.actor }),
     ...(change.actors ? { actors: [...change.actors] } : {}),
     ...(change.transaction === undefined ? {} : { transaction: change.transaction }),
-    ...value('before', change.before && documentValue(change.before)),
-    ...value('after', change.after && documentValue(change.after)),
+    ...encoded('before', change.before && documentValue(change.before)),
+    ...encoded('after', change.after && documentValue(change.after)),
     ...(change.folded ? { folded: true } : {}),
     ...(change.detail ? { detail: { ...change.detail } } : {}),
   };
@@ -56,8 +56,8 @@ export function presentDocument(diff: ListedDocument): DocumentChange {
     id: toBase64(diff.key),
     kind: diff.kind,
     conflict: diff.conflict,
-    fields: diff.fields.map(presentField),
-    ...(diff.parentFields ? { parentFields: diff.parentFields.map(presentField) } : {}),
+    fields: diff.fields.map(fieldChange),
+    ...(diff.parentFields ? { parentFields: diff.parentFields.map(fieldChange) } : {}),
     ...(diff.measurements ? { measurements: diff.measurements } : {}),
   };
 }
@@ -69,20 +69,9 @@ export function presentSides(sides: {
   readonly branch: Uint8Array | undefined;
 }): Pick<Output<'diff.document'>, 'base' | 'parent' | 'branch'> {
   return {
-    ...value('base', sides.base && documentValue(sides.base)),
-    ...value('parent', sides.parent && documentValue(sides.parent)),
-    ...value('branch', sides.branch && documentValue(sides.branch)),
-  };
-}
-
-function presentField(field: FieldDelta): DocumentChange['fields'][number] {
-  return {
-    path: [...field.path],
-    ...value('base', field.base),
-    ...value('parent', field.parent),
-    ...value('branch', field.branch),
-    class: field.class,
-    ...(field.order ? { order: true as const } : {}),
+    ...encoded('base', sides.base && documentValue(sides.base)),
+    ...encoded('parent', sides.parent && documentValue(sides.parent)),
+    ...encoded('branch', sides.branch && documentValue(sides.branch)),
   };
 }
 
@@ -93,9 +82,9 @@ function presentSchema(delta: SchemaDelta): SchemaChange {
     ns: delta.ns,
     ...(delta.name === undefined ? {} : { name: delta.name }),
     ...(delta.documents === undefined ? {} : { documents: delta.documents }),
-    ...value('base', delta.base),
-    ...value('parent', delta.parent),
-    ...value('branch', delta.branch),
+    ...encoded('base', delta.base),
+    ...encoded('parent', delta.parent),
+    ...encoded('branch', delta.branch),
     conflict: delta.conflict,
     ...(delta.edited ? { edited: delta.edited.slice(0, 100).map(toBase64) } : {}),
   };
@@ -123,8 +112,4 @@ export function presentLog(entry: LogRecord): LogEntry {
     undoable: isUndoable(entry),
     ...(entry.plan === undefined ? {} : { previewable: true }),
   };
-}
-
-function value<N extends string>(name: N, bytes: BsonValue | undefined): { [K in N]?: string } {
-  return (bytes === undefined ? {} : { [name]: toBase64(bytes) }) as { [K in N]?: string };
 }
