@@ -21,6 +21,7 @@ import type { GateResult } from './fork-gate.ts';
 import { startBranchServer, type LocalBranch } from './local-branch.ts';
 import { mainName } from './main-branch.ts';
 import { unmake, whileItRuns, type Making } from './making.ts';
+import { Steps } from './steps.ts';
 import type { Workspace } from './workspace.ts';
 
 export interface ForkRequest {
@@ -66,7 +67,9 @@ async function make(workspace: Workspace, request: ForkRequest, signal: AbortSig
   const parentRecord = await workspace.origin(request.from);
   const record = await reserve(workspace, request, parentRecord);
   const making: Making = { work: [] };
+  const steps = new Steps(`forking ${record.name} from ${parentRecord.name}`, workspace.log);
   try {
+    steps.begin('cloning the files');
     const history = new History(workspace.home, record._id);
     // Home's part goes on while files are cloned and the server boots.
     const prepared = history.create();
@@ -74,14 +77,17 @@ async function make(workspace: Workspace, request: ForkRequest, signal: AbortSig
     const cloned = request.empty
       ? undefined
       : await cloneParent(workspace, parentRecord, record, request.endTransactions);
+    steps.begin('starting the server');
     const bootFrom = performance.now();
     const { server, client } = await startBranchServer(workspace, record, request.empty, signal);
     Object.assign(making, { server, client });
     const bootMs = performance.now() - bootFrom;
+    steps.begin('making accounts and capture');
     const pinned = parentRecord.pin && parentRecord.forkPoint;
     const opening = openClone(workspace, { request, record, server, client, cloned, prepared, pinned });
     making.work.push(opening.catch(() => undefined));
     const { branch, account, readyAt } = await whileItRuns(server, signal, opening);
+    steps.begin('writing the log entry');
     await workspace.logEntry({
       kind: 'fork',
       branch: record.name,
@@ -102,8 +108,11 @@ async function make(workspace: Workspace, request: ForkRequest, signal: AbortSig
       },
     };
   } catch (error) {
+    steps.begin('taking away what was made');
     await unmake(workspace, record._id, making);
     throw error;
+  } finally {
+    steps.end();
   }
 }
 
