@@ -84,6 +84,7 @@ async function mergeMany(
     { $inc: { n: 1 }, $set: { name: `Changed ${index}` } },
   );
   await yard.settle(branch);
+  if (knowsPeak) resetPeak(yard.pid);
   const planned = performance.now();
   const made = await yard.measured(`merge-plan-${changes}-${index}`, () => yard.client.call('plan.create', { branch }));
   const planMs = performance.now() - planned;
@@ -92,12 +93,13 @@ async function mergeMany(
     yard.client.call('plan.apply', { plan: made.plan }),
   );
   const applyMs = performance.now() - asked;
+  const peak = knowsPeak ? `, engine at most ${Math.round(peakMB(yard.pid))} MB` : '';
   if (applied !== changes) throw new Error(`${applied} changes applied, not ${changes}`);
   plan.add(planMs);
   apply.add(applyMs);
   await yard.settle('main');
   await yard.discard(branch);
-  return `plan ${milliseconds(planMs)}, apply ${milliseconds(applyMs)}`;
+  return `plan ${milliseconds(planMs)}, apply ${milliseconds(applyMs)}${peak}`;
 }
 
 /** A branch of which one document in a hundred was changed; memory is all that the engine's process holds at its peak. */

@@ -13,7 +13,7 @@ import { isUnreachable } from '../mongod/unreachable.ts';
 import {
   collect,
   commitItems,
-  fitsOneTransaction,
+  inItsTurn,
   pieces,
   rangeOf,
   sessionId,
@@ -119,7 +119,7 @@ async function applyWhole(context: ApplyContext, writing: Writing, schema: Schem
 async function applyDocuments(context: ApplyContext, writing: Writing, written: Piece[]): Promise<void> {
   const { store, plan } = writing;
   const pastValidator = await validatorsPassed(context.parent, plan);
-  if (fitsOneTransaction(plan)) {
+  if (!plan.inPieces) {
     const items = await collect(store, plan, { from: 0, to: Number.MAX_SAFE_INTEGER });
     await commitItems(writing, items, { pastValidator });
     if (items.length > 0) written.push(rangeOf(items));
@@ -130,9 +130,9 @@ async function applyDocuments(context: ApplyContext, writing: Writing, written: 
   for await (const piece of pieces(store, plan)) {
     context.signal.throwIfAborted();
     await context.disk.require(named[plan.kind], 0);
-    await commitItems(writing, piece, { pastValidator });
+    await commitItems(writing, piece.map(inItsTurn), { pastValidator });
     written.push(rangeOf(piece));
-    done += piece.length;
+    done += piece.filter(({ part }) => part !== 'leave').length;
     context.onProgress(done, plan.items);
   }
 }

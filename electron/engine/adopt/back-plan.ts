@@ -44,7 +44,7 @@ async function build(home: Home, store: PlanStore, id: string, way: WayBack): Pr
   const items = new PlanItems(store, id);
   const documents = new BackDocuments(way, schema);
   for await (const page of way.documents) await items.add(documents.items(page));
-  const trial = { home, store, planId: id, comparison, ranges: items.ranges };
+  const trial = { home, store, planId: id, comparison, ...items.extent };
   // An index that what stays would stand in the way of does not come back.
   const { refused, checks } = await checkSteps(trial, schema);
   const possible = chosen.without(refused.map(({ target }) => target));
@@ -52,6 +52,7 @@ async function build(home: Home, store: PlanStore, id: string, way: WayBack): Pr
   const found = await checkItems(trial, steps, { pastValidators: true });
   // What would share a unique key with what stays.
   await items.leaveOut(found.refused);
+  await items.arrange(found.takes);
   const left = [
     ...way.leftOut().map(({ name, detail }) => ({ name, ok: false, detail })),
     ...steps.left,
@@ -76,6 +77,7 @@ async function build(home: Home, store: PlanStore, id: string, way: WayBack): Pr
       namedConflicts,
     ),
     bytes: items.bytes,
+    inPieces: items.inPieces,
     schema: steps.steps,
     documentsAt: steps.documentsAt,
     checks: [

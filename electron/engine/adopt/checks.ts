@@ -9,6 +9,7 @@ import { nameBefore } from './schema-steps.ts';
 import { UniqueTrial, type Clash, type ItemSource } from './unique-clashes.ts';
 import { uniqueIndex, type UniqueIndex } from './unique-keys.ts';
 import { refusedItems } from './validators.ts';
+import type { Takes } from './write-order.ts';
 
 export type Check = PlanRecord['checks'][number];
 
@@ -20,6 +21,8 @@ export interface Findings {
   /** Items that the parent could not take, by index. */
   readonly refused: ReadonlyMap<number, Undecided>;
   readonly unvalidated: NonNullable<PlanRecord['unvalidated']>;
+  /** Which items take a key that another one gives up; told of a plan that is written in pieces. */
+  readonly takes: Takes;
 }
 
 /** So many clashes are looked for; beyond them the parent's own server has the last word when the plan is applied. */
@@ -38,6 +41,8 @@ export interface Trial {
   readonly planId: string;
   readonly comparison: Comparison;
   readonly ranges: ItemRanges;
+  /** Whether its documents are more than one transaction takes. */
+  readonly inPieces: boolean;
 }
 
 /**
@@ -53,6 +58,7 @@ export async function checkItems(
   const refused = new Map<number, Undecided>();
   const checks: Check[] = [];
   const unvalidated: { ns: string; validation: string }[] = [];
+  const takes = new Map<number, number[]>();
   for (const ns of trial.ranges.keys()) {
     const collection = collectionAfter(trial.comparison, ns, order);
     if (!collection) continue;
@@ -63,19 +69,19 @@ export async function checkItems(
       clashes.push(...clashing);
       if (accepted) unvalidated.push({ ns, validation: toBase64(documentValue(validation)) });
     }
-    const found = await uniqueClashes(trial, ns, indexes, clashes);
+    const found = await uniqueClashes(trial, ns, indexes, clashes, trial.inPieces ? takes : undefined);
     for (const { item, text, name } of found) {
       refused.set(item.index, { ns, id: toBase64(item.key), text });
       checks.push({ name, ok: false, detail: text });
       if (refused.size < most) continue;
       const detail = `More documents may be refused: the first ${most} are named, and left out.`;
-      return { checks: [...checks, { name: 'dry run', ok: false, detail }], refused, unvalidated };
+      return { checks: [...checks, { name: 'dry run', ok: false, detail }], refused, unvalidated, takes };
     }
   }
   if (checks.length === 0) {
     checks.push({ name: 'dry run', ok: true, detail: 'Unique indexes and validators accept every document.' });
   }
-  return { checks, refused, unvalidated };
+  return { checks, refused, unvalidated, takes };
 }
 
 export function byNamespace(items: readonly PlanItemRecord[]): Map<string, PlanItemRecord[]> {
@@ -161,6 +167,7 @@ async function uniqueClashes(
   ns: string,
   indexes: After['indexes'],
   leftOut: readonly Clash[],
+  takes: Map<number, number[]> | undefined,
 ): Promise<Named[]> {
   const { home, comparison, store, planId } = trial;
   const found = new Map<number, Named>();
@@ -171,7 +178,7 @@ async function uniqueClashes(
       const keys = await UniqueTrial.open(home, comparison.parent, index, indexed);
       const name = `unique ${index.name}`;
       trials.push({ name, keys });
-      queue.push(...(await keys.run(itemsOf(trial, ns))).map((clash) => ({ ...clash, name })));
+      queue.push(...(await keys.run(itemsOf(trial, ns), takes)).map((clash) => ({ ...clash, name })));
     }
     for (let next = queue.shift(); next && found.size < most; next = queue.shift()) {
       const { index } = next.item;

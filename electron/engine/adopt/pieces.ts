@@ -4,9 +4,9 @@ import type { Side } from '../changes/side.ts';
 import { reverse, type PlanItemRecord, type PlanRecord, type PlanStore } from '../home/plans.ts';
 import { asItWas, OrderMatters, writeItems, type WriteOptions } from './write.ts';
 
-/** Above these a transaction no longer ends in time at a cache of 0.25 GB (measured: 100,000 documents never do). */
-const transactionItems = 20_000;
-const transactionBytes = 32 * 1024 * 1024;
+/** With documents that must stay together a piece is at most twice as large, which a transaction takes. */
+const pieceItems = 5_000;
+const pieceBytes = 16 * 1024 * 1024;
 const tries = 3;
 
 /** A stretch of a plan's items that one transaction writes: `from <= index < to`. */
@@ -23,26 +23,30 @@ export interface Writing {
   readonly session: ClientSession;
 }
 
-/** Whether one transaction takes all documents of the plan. */
-export function fitsOneTransaction({ items, bytes }: PlanRecord): boolean {
-  return items <= transactionItems && bytes <= transactionBytes;
-}
-
-/** The items of a piece that write. */
+/** The items of a piece that write, as each is written in its turn. */
 export async function collect(store: PlanStore, plan: PlanRecord, { from, to }: Piece): Promise<PlanItemRecord[]> {
   const all: PlanItemRecord[] = [];
-  for await (const batch of store.items(plan, from, to)) all.push(...batch.filter((item) => item.writes));
+  for await (const batch of store.items(plan, from, to))
+    all.push(...batch.filter((item) => item.writes).map(inItsTurn));
   return all;
 }
 
-/** The items of a plan that write, as many at a time as a transaction takes. */
+/** What is done to the document in this turn: one that stands aside meanwhile is removed in one, and put there in another. */
+export function inItsTurn(item: PlanItemRecord): PlanItemRecord {
+  if (item.part === undefined) return item;
+  return item.part === 'leave' ? { ...item, result: undefined } : { ...item, expect: undefined };
+}
+
+/** The items of a plan that write, as many at a time as a transaction takes; documents that belong together stay so. */
 export async function* pieces(store: PlanStore, plan: PlanRecord): AsyncGenerator<PlanItemRecord[]> {
   let piece: PlanItemRecord[] = [];
   let bytes = 0;
   for await (const batch of store.items(plan)) {
     for (const item of batch.filter((each) => each.writes)) {
       const size = (item.expect?.length ?? 0) + (item.result?.length ?? 0);
-      if (piece.length > 0 && (piece.length >= transactionItems / 4 || bytes + size > transactionBytes / 2)) {
+      const isFull = piece.length >= pieceItems || bytes + size > pieceBytes;
+      const joins = item.together !== undefined && item.together === piece.at(-1)?.together;
+      if (piece.length > 0 && isFull && !joins) {
         yield piece;
         piece = [];
         bytes = 0;

@@ -3,6 +3,14 @@ import type { CollectionSchema } from '../changes/catalog.ts';
 import { splitNamespace } from '../changes/touched.ts';
 import type { PlanItemRecord, PlanStore } from '../home/plans.ts';
 import type { ItemRanges } from './checks.ts';
+import { writeOrder, type Takes } from './write-order.ts';
+
+/** Above these a transaction no longer ends in time at a cache of 0.25 GB (measured: 100,000 documents never do). */
+const transactionItems = 20_000;
+const transactionBytes = 32 * 1024 * 1024;
+/** Of documents that must be written together: with what else is in their piece, a transaction still takes them. */
+const togetherItems = transactionItems / 4;
+const togetherBytes = transactionBytes / 4;
 
 /** The items of a plan that is being made, in their order, and what they come to. */
 export class PlanItems {
@@ -13,6 +21,7 @@ export class PlanItems {
   readonly plan: string;
   private readonly store: PlanStore;
   private readonly places = new Map<string, { from: number; to: number }>();
+  private readonly sizes: number[] = [];
   private next = 0;
 
   constructor(store: PlanStore, plan: string) {
@@ -20,8 +29,14 @@ export class PlanItems {
     this.plan = plan;
   }
 
-  get ranges(): ItemRanges {
-    return this.places;
+  /** What a dry run needs to know of them. */
+  get extent(): { readonly ranges: ItemRanges; readonly inPieces: boolean } {
+    return { ranges: this.places, inPieces: this.inPieces };
+  }
+
+  /** Whether they are more than one transaction takes. */
+  get inPieces(): boolean {
+    return this.writes > transactionItems || this.bytes > transactionBytes;
   }
 
   /** Stores more of them. */
@@ -29,6 +44,7 @@ export class PlanItems {
     const numbered = items.map((item): PlanItemRecord => ({ ...item, index: this.next++ }));
     await this.store.addItems(this.plan, numbered);
     for (const item of numbered) {
+      this.sizes.push(sizeOf(item));
       const range = this.places.get(item.ns);
       if (range) range.to = item.index + 1;
       else this.places.set(item.ns, { from: item.index, to: item.index + 1 });
@@ -43,6 +59,18 @@ export class PlanItems {
     const dropped = await this.store.removeItems(this.plan, [...refused.keys()]);
     this.writes -= dropped.length;
     for (const item of dropped) this.bytes -= sizeOf(item);
+  }
+
+  /**
+   * Of a plan that is written in pieces: puts the items that take unique values from each other behind all others, in an order
+   * in which every value is free when its turn comes.
+   */
+  async arrange(takes: Takes): Promise<void> {
+    if (!this.inPieces || takes.size === 0) return;
+    const fits = (items: readonly number[]) =>
+      items.length <= togetherItems && items.reduce((sum, index) => sum + this.sizes[index]!, 0) <= togetherBytes;
+    const turns = writeOrder(takes, fits).map((turn) => ({ ...turn, to: this.next++ }));
+    await this.store.moveItems(this.plan, turns);
   }
 }
 

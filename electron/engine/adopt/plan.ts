@@ -45,7 +45,7 @@ export async function createPlan(home: Home, branch: Side, parent: Side, input: 
     const items = new PlanItems(store, id);
     const builder = new PlanBuilder(items, selection, comparison, new StepPlan(comparison, chosen, id, new Set()));
     for await (const page of comparedPages(comparison, selection)) await builder.add(page);
-    return finish({ home, store, planId: id, comparison, ranges: items.ranges }, builder, chosen);
+    return finish({ home, store, planId: id, comparison, ...items.extent }, builder, chosen);
   });
 }
 
@@ -63,6 +63,7 @@ async function finish(trial: Trial, builder: PlanBuilder, wanted: ChosenSchema):
   }
   const documents = await checkItems(trial, schema);
   await items.leaveOut(documents.refused);
+  await items.arrange(documents.takes);
   const steps = await withContents(home, comparison, planId, schema.steps);
   const parts = chosen.agreed(schema.carried);
   const left = [...schema.left, ...builder.leftOut()];
@@ -85,6 +86,7 @@ async function finish(trial: Trial, builder: PlanBuilder, wanted: ChosenSchema):
     conflicts: builder.conflicts + chosen.undecided.length + found.refused.length + documents.refused.size,
     undecided: undecided.slice(0, namedConflicts),
     bytes: items.bytes,
+    inPieces: items.inPieces,
     schema: steps,
     documentsAt: schema.documentsAt,
     ...(parts.length === 0 ? {} : { agreement: { parts } }),

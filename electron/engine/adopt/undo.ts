@@ -9,7 +9,7 @@ import type { Home } from '../home/home.ts';
 import { PlanStore, type PlanItemRecord, type PlanRecord, type SchemaStep, type Undecided } from '../home/plans.ts';
 import type { LogRecord } from '../home/records.ts';
 import { basesBack } from './bases.ts';
-import { checkItems, type StepOrder, type Trial } from './checks.ts';
+import { checkItems } from './checks.ts';
 import { inverseOf, invertDocuments, type InverseDocument } from './inverse.ts';
 import { PlanItems } from './plan-items.ts';
 import { countItems, nameBefore } from './schema-steps.ts';
@@ -73,7 +73,9 @@ export async function createUndoPlan(
   return store.make(async (id) => {
     const clashing: InverseDocument[] = [];
     const documents = new PlanItems(store, id);
-    for await (const items of store.items(original)) {
+    for await (const page of store.items(original)) {
+      // One that stood aside while the plan was applied is there twice.
+      const items = page.filter(({ part }) => part !== 'leave');
       const inverse = await invertItems(parent, items, early);
       clashing.push(...inverse.filter(({ clashes }) => clashes.length > 0));
       const bases = history ? await basesBack(history, items) : [];
@@ -92,11 +94,15 @@ export async function createUndoPlan(
       await documents.add(back);
     }
     if (clashing.length > 0) throw changedAgain(parent, entry, clashing);
-    const trial = { home, store, planId: id, comparison, ranges: documents.ranges };
-    const taken = await takenValues(trial, { steps, documentsAt });
+    const trial = { home, store, planId: id, comparison, ...documents.extent };
+    // What the parent's unique indexes, those that come back too, would refuse of what comes back.
+    const indexes = await checkSteps(trial, { steps, documentsAt });
+    const found = await checkItems(trial, { steps, documentsAt }, { pastValidators: true });
+    const taken = [...found.refused.values(), ...indexes.refused.map(({ undecided }) => undecided)];
     if (taken.length > 0) throw refusal(entry, taken, valueHint);
     const kept = await keptByOthers(trial, entry, steps);
     if (kept.length > 0) throw refusal(entry, kept, 'Move or remove what was written there since.');
+    await documents.arrange(found.takes);
     return {
       _id: id,
       kind: 'undo',
@@ -108,6 +114,7 @@ export async function createUndoPlan(
       items: documents.writes + countItems(original.schema),
       conflicts: 0,
       bytes: documents.bytes,
+      inPieces: documents.inPieces,
       schema: steps,
       checks: [],
       state: 'ready',
@@ -167,13 +174,6 @@ async function invertItems(
 async function asItIs(parent: Side): Promise<Comparison> {
   const catalog = await readCatalog(parent.client);
   return { branch: parent, parent, base: catalog, branchCatalog: catalog, parentCatalog: catalog };
-}
-
-/** What the parent's unique indexes, those that come back with the undo among them, would refuse of what comes back. */
-async function takenValues(trial: Trial, order: StepOrder): Promise<Undecided[]> {
-  const indexes = await checkSteps(trial, order);
-  const documents = await checkItems(trial, order, { pastValidators: true });
-  return [...documents.refused.values(), ...indexes.refused.map(({ undecided }) => undecided)];
 }
 
 const named = 3;

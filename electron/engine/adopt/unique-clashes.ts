@@ -6,7 +6,7 @@ import type { Side } from '../changes/side.ts';
 import type { Home } from '../home/home.ts';
 import type { PlanItemRecord } from '../home/plans.ts';
 import { Rehearsal } from './rehearsal.ts';
-import { changesKeys, findCandidates, indexedPart, type UniqueIndex } from './unique-keys.ts';
+import { changesKeys, findCandidates, indexedPart, sharers, type UniqueIndex } from './unique-keys.ts';
 
 /** An item of a plan that would share a key with another document. */
 export interface Clash {
@@ -36,8 +36,8 @@ export class UniqueTrial {
   private readonly rehearsal: Rehearsal;
   /** Items whose result is in, by {@link keyText} of their `_id`. */
   private readonly results = new Map<string, Member>();
-  /** Documents of the parent that give up their keys. */
-  private readonly leaving = new Set<string>();
+  /** Documents of the parent that give up their keys: the index of the item that does it. */
+  private readonly leaving = new Map<string, number>();
   private readonly staying = new Set<string>();
 
   private constructor(side: Side, index: UniqueIndex, indexed: boolean, rehearsal: Rehearsal) {
@@ -56,17 +56,21 @@ export class UniqueTrial {
     await this.rehearsal.close();
   }
 
-  /** Documents that share a key with another, each item once. */
-  async run(items: ItemSource): Promise<Clash[]> {
+  /**
+   * Documents that share a key with another, each item once.
+   * @param takes gets which items take a key that another item gives up; undefined = nobody asks
+   */
+  async run(items: ItemSource, takes: Map<number, number[]> | undefined): Promise<Clash[]> {
     const clashes: Clash[] = [];
     for await (const page of items()) clashes.push(...(await this.addResults(page)));
-    if (this.results.size > 0) clashes.push(...(await this.addStaying()));
+    // A new index is built when the documents are written.
+    if (this.results.size > 0) clashes.push(...(await this.addStaying(this.indexed ? takes : undefined)));
     return clashes;
   }
 
   private async addResults(page: readonly PlanItemRecord[]): Promise<Clash[]> {
     const changed = page.filter(({ expect, result }) => changesKeys(expect, result, this.index));
-    for (const { key, expect } of changed) if (expect) this.leaving.add(keyText(key));
+    for (const { index, key, expect } of changed) if (expect) this.leaving.set(keyText(key), index);
     const added = changed.filter(({ result }) => result);
     const parts = added.map(({ result }) => indexedPart(result!, this.index));
     const refused = new Set(await this.rehearsal.admit(parts));
@@ -83,7 +87,7 @@ export class UniqueTrial {
     return clashes;
   }
 
-  private async addStaying(): Promise<Clash[]> {
+  private async addStaying(takes: Map<number, number[]> | undefined): Promise<Clash[]> {
     const clashes: Clash[] = [];
     for await (const batch of this.rehearsal.documents(candidateBatch)) {
       const results = batch.filter((each) => this.results.has(keyText(field(each, '_id')!)));
@@ -94,8 +98,32 @@ export class UniqueTrial {
         if (this.leaving.has(id) || this.staying.has(id)) continue;
         clashes.push(...(await this.stay(document)));
       }
+      const givers = found.filter((document) => this.leaving.has(idText(document)));
+      if (takes && givers.length > 0) await this.noteTakes(results, givers, takes);
     }
     return clashes;
+  }
+
+  /** Which of these results take a key that one of the documents holds. What is equal under a collation the server tells. */
+  private async noteTakes(
+    results: readonly Uint8Array[],
+    givers: readonly Uint8Array[],
+    takes: Map<number, number[]>,
+  ): Promise<void> {
+    const isSimple = this.index.collation['locale'] === 'simple';
+    const shared = isSimple ? sharers(results, givers, this.index) : undefined;
+    for (const [at, result] of results.entries()) {
+      const own = idText(result);
+      const from = shared
+        ? shared[at]!.map((place) => givers[place]!)
+        : await findCandidates(this.side, [result], this.index, this.indexed);
+      const items = from
+        .map(idText)
+        .filter((id) => id !== own)
+        .flatMap((id) => this.leaving.get(id) ?? []);
+      const taker = this.results.get(own)?.index;
+      if (taker !== undefined && items.length > 0) takes.set(taker, [...(takes.get(taker) ?? []), ...items]);
+    }
   }
 
   /** An item is left out: what its document is now stays. @returns who clashes with that */
@@ -131,6 +159,10 @@ export class UniqueTrial {
       text: `${documentName(ns, item.key)} and ${second} would share a key of the unique index ${name}.`,
     };
   }
+}
+
+function idText(document: Uint8Array): string {
+  return keyText(field(document, '_id')!);
 }
 
 function memberOf({ index, key, ns }: Member): Member {

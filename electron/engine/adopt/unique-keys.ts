@@ -63,13 +63,8 @@ export function changesKeys(
  * in the index.
  */
 export function candidateFilter(documents: readonly Uint8Array[], index: UniqueIndex): Document | undefined {
-  const reached = index.paths.map((path) => {
-    const values = new Map<string, BsonValue>();
-    for (const document of documents) reach(documentValue(document), path.split('.'), values);
-    // What has no value is not in a sparse index; a null that is written out is found by its own.
-    return values;
-  });
-  if (index.sparse && reached.every((values) => [...values.values()].every(isMissing))) return undefined;
+  const reached = valuesOf(documents, index);
+  if (!reached) return undefined;
   const clauses = index.paths.map((path, at) => {
     const values = [...reached[at]!.values()];
     // In a list a regular expression would be searched by, and undefined is refused.
@@ -82,6 +77,47 @@ export function candidateFilter(documents: readonly Uint8Array[], index: UniqueI
     return clause.length === 1 ? clause[0]! : { $or: clause };
   });
   return { $and: [...(index.partial ? [index.partial] : []), ...clauses] };
+}
+
+/**
+ * Of each document which of the others could hold a key of it, by their places in the list: by values, so of an index without
+ * a collation only. Finds all that do, and others too.
+ */
+export function sharers(
+  documents: readonly Uint8Array[],
+  others: readonly Uint8Array[],
+  index: UniqueIndex,
+): (readonly number[])[] {
+  const holders = index.paths.map(() => new Map<string, number[]>());
+  others.forEach((other, place) => {
+    valuesOf([other], index)?.forEach((values, at) => {
+      for (const text of values.keys()) {
+        const places = holders[at]!.get(text);
+        if (places) places.push(place);
+        else holders[at]!.set(text, [place]);
+      }
+    });
+  });
+  return documents.map((document) => {
+    const found = valuesOf([document], index)?.map((values, at) => {
+      return new Set([...values.keys()].flatMap((text) => holders[at]!.get(text) ?? []));
+    });
+    const [first, ...rest] = found ?? [];
+    return first ? [...first].filter((place) => rest.every((places) => places.has(place))) : [];
+  });
+}
+
+/**
+ * Each path's values in these documents, by {@link keyText}. Undefined where none of them is in the index: what has no value
+ * is not in a sparse one; a null that is written out is found by its own.
+ */
+function valuesOf(documents: readonly Uint8Array[], index: UniqueIndex): Map<string, BsonValue>[] | undefined {
+  const reached = index.paths.map((path) => {
+    const values = new Map<string, BsonValue>();
+    for (const document of documents) reach(documentValue(document), path.split('.'), values);
+    return values;
+  });
+  return index.sparse && reached.every((values) => [...values.values()].every(isMissing)) ? undefined : reached;
 }
 
 /** Stands for a field that is not there. */

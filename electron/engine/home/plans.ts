@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import { BSON, Binary, type Collection, type Document } from 'mongodb';
-import { sameBytes, type BsonValue } from '../../../shared/bson/value.ts';
+import { BSON, type Collection } from 'mongodb';
+import type { BsonValue } from '../../../shared/bson/value.ts';
 import { rawFind, rawWrite } from '../mongod/raw.ts';
 import type { Home } from './home.ts';
 import { dropKept } from './kept.ts';
+import { decodeItem, encodeItem, movedRow, type ItemMove, type ItemRow } from './plan-rows.ts';
 import type { BaseOverride } from './records.ts';
-import { cutIntoPieces, inlineBytes } from './spilled.ts';
 
 /** One step of a plan on one document: the bytes it expects to find and the bytes it leaves. */
 export interface PlanItemRecord {
@@ -17,6 +17,10 @@ export interface PlanItemRecord {
   readonly result: Uint8Array | undefined;
   /** False where the decision keeps the parent as it is: nothing is written, only the base moves. */
   readonly writes: boolean;
+  /** Items with the same number are written in one transaction. */
+  readonly together?: number;
+  /** Half of what is done to the document, which is removed in one turn and comes back in another: two items are about it. */
+  readonly part?: 'leave' | 'come';
   /** The touched row whose base moves with the adoption, from and to. */
   readonly touched?: {
     readonly id: Uint8Array;
@@ -96,6 +100,8 @@ export interface PlanRecord {
   /** The first of the conflicts. */
   readonly undecided?: readonly Undecided[];
   readonly bytes: number;
+  /** Its documents are more than one transaction takes. */
+  readonly inPieces: boolean;
   readonly schema: readonly SchemaStep[];
   /** So many of the steps come before the documents, the others after them; left out = all come before. */
   readonly documentsAt?: number;
@@ -126,6 +132,7 @@ export interface PlanRecord {
 }
 
 const maxIndex = Number.MAX_SAFE_INTEGER;
+const movedAtOnce = 1_000;
 
 /** Plans and their items, stored before anything is applied. */
 export class PlanStore {
@@ -180,7 +187,7 @@ export class PlanStore {
       batchSize: 1_000,
     };
     for await (const batch of rawFind(this.home.plans, query)) {
-      yield await Promise.all(batch.map((bytes) => this.decodeItem(owner, bytes)));
+      yield await Promise.all(batch.map((bytes) => decodeItem(this.home, owner, bytes)));
     }
   }
 
@@ -195,34 +202,35 @@ export class PlanStore {
     return removed;
   }
 
+  /** Gives items of a plan that is being made another index; an item may go to two places, one for each part of it. */
+  async moveItems(plan: string, moves: readonly ItemMove[]): Promise<void> {
+    const items = this.home.plans.collection<ItemRow>(`items_${plan}`);
+    for (let start = 0; start < moves.length; start += movedAtOnce) {
+      const page = moves.slice(start, start + movedAtOnce);
+      const query = { collection: `items_${plan}`, filter: { _id: { $in: page.map(({ index }) => index) } } };
+      for await (const batch of rawFind(this.home.plans, query)) {
+        const rows = new Map(batch.map((bytes) => BSON.deserialize(bytes) as ItemRow).map((row) => [row._id, row]));
+        const moved = page.flatMap((move) => {
+          const row = rows.get(move.index);
+          return row ? [BSON.serialize(movedRow(row, move))] : [];
+        });
+        const write = { insert: `items_${plan}` };
+        const { problems } = await rawWrite(this.home.plans, write, { name: 'documents', items: moved });
+        if (problems[0]) throw new Error(`home refused a plan: ${problems[0].message}`);
+      }
+    }
+    // Not before all are there: of what goes to two places the second one may be far behind the first.
+    for (let start = 0; start < moves.length; start += movedAtOnce) {
+      const page = moves.slice(start, start + movedAtOnce);
+      await items.deleteMany({ _id: { $in: page.map(({ index }) => index) } });
+    }
+  }
+
   async drop(plan: string): Promise<void> {
     await this.home.plans.collection(`items_${plan}`).drop();
     await this.home.plans.collection(`pieces_${plan}`).drop();
     await dropKept(this.home, plan);
     await this.plans.deleteOne({ _id: plan });
-  }
-
-  private async decodeItem(plan: string, bytes: Uint8Array): Promise<PlanItemRecord> {
-    const row = BSON.deserialize(bytes) as ItemRow;
-    const image = async (side: Side, inline: Binary | undefined) => {
-      if (!row.s?.includes(side)) return inline?.buffer;
-      const pieces = this.home.plans.collection(`pieces_${plan}`);
-      const found = await pieces.find({ i: row._id, side }).sort({ n: 1 }).toArray();
-      return Buffer.concat(found.map((piece) => (piece['bytes'] as Binary).buffer));
-    };
-    const base = async (side: 'f' | 't', stored: BaseRow | undefined) =>
-      stored && { document: stored.r ? result : await image(side, stored.d) };
-    const [expect, result] = await Promise.all([image('e', row.e), image('r', row.r)]);
-    const [from, to] = await Promise.all([base('f', row.t?.f), base('t', row.t?.t)]);
-    return {
-      index: row._id,
-      ns: row.n,
-      key: row.k.buffer,
-      expect,
-      result,
-      writes: !row.o,
-      ...(row.t ? { touched: { id: row.t.id.buffer, from, to } } : {}),
-    };
   }
 }
 
@@ -235,68 +243,4 @@ export function reverse(item: PlanItemRecord): PlanItemRecord {
     result: item.expect,
     ...(touched ? { touched: { id: touched.id, from: touched.to, to: touched.from } } : {}),
   };
-}
-
-interface ItemRow {
-  _id: number;
-  n: string;
-  k: Binary;
-  e?: Binary;
-  r?: Binary;
-  /** Only the base moves. */
-  o?: boolean;
-  s?: Side[];
-  t?: { id: Binary; f?: BaseRow; t?: BaseRow };
-}
-
-/** With neither the base does not exist, or is spilled like the item's own documents. */
-interface BaseRow {
-  d?: Binary;
-  /** The item's result: not stored twice. */
-  r?: boolean;
-}
-
-/** A document of an item: what it expects, its result, the base before and after. */
-type Side = 'e' | 'r' | 'f' | 't';
-
-function encodeItem(item: PlanItemRecord): { row: Uint8Array; pieces: Uint8Array[] } {
-  const { touched } = item;
-  const own = (base: BaseOverride | undefined) =>
-    base?.document === undefined || isResult(base.document, item) ? undefined : base.document;
-  const sides = (
-    [
-      ['e', item.expect],
-      ['r', item.result],
-      ['f', own(touched?.from)],
-      ['t', own(touched?.to)],
-    ] as const
-  ).flatMap(([side, bytes]): [Side, Uint8Array][] => (bytes ? [[side, bytes]] : []));
-  const fits = sides.reduce((sum, [, bytes]) => sum + bytes.length, 0) <= inlineBytes;
-  const inline = new Map(fits ? sides.map(([side, bytes]) => [side, new Binary(bytes)]) : []);
-  const row: Document = { _id: item.index, n: item.ns, k: new Binary(item.key) };
-  if (!fits) row['s'] = sides.map(([side]) => side);
-  for (const side of ['e', 'r'] as const) if (inline.has(side)) row[side] = inline.get(side);
-  if (!item.writes) row['o'] = true;
-  if (touched) {
-    const base = (side: Side, { document }: BaseOverride): BaseRow => {
-      if (document && isResult(document, item)) return { r: true };
-      const d = inline.get(side);
-      return d ? { d } : {};
-    };
-    row['t'] = {
-      id: new Binary(touched.id),
-      ...(touched.from ? { f: base('f', touched.from) } : {}),
-      ...(touched.to ? { t: base('t', touched.to) } : {}),
-    };
-  }
-  const pieces = fits ? [] : sides.flatMap(([side, bytes]) => piecesOf(item.index, side, bytes));
-  return { row: BSON.serialize(row), pieces };
-}
-
-function isResult(document: Uint8Array, { result }: PlanItemRecord): boolean {
-  return sameBytes(document, result);
-}
-
-function piecesOf(index: number, side: Side, bytes: Uint8Array): Uint8Array[] {
-  return cutIntoPieces(bytes).map((piece, n) => BSON.serialize({ i: index, side, n, bytes: new Binary(piece) }));
 }
