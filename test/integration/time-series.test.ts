@@ -142,6 +142,18 @@ it('a series that was dropped and made anew is compared with what was there; one
   expect(checks.find(({ ok }) => !ok)?.detail).toContain('main has dropped that time-series collection');
 });
 
+it('a series that the branch dropped stays in main, and the plan names it and says why', async () => {
+  const { main, sandbox } = await series('dropped');
+  const before = await stored(main);
+  await sandbox.collection('w').drop();
+  const sentence =
+    'The dropped collection dropped.w is shown but not carried over by an adoption: the server renames no time-series collection, so what is written to it meanwhile could not be brought back.';
+  const { plan, items, checks } = await yard.call('plan.create', { branch: 'dropped' });
+  expect([items, checks.filter(({ ok }) => !ok).map(({ detail }) => detail)]).toEqual([0, [sentence]]);
+  expect(await yard.call('plan.apply', { plan })).toMatchObject({ applied: 0, leftOut: [sentence] });
+  expect(await stored(main)).toEqual(before);
+});
+
 it('what a bucket was is known for each of two forks between which main went on writing into it', async () => {
   const { main } = await series('first');
   await main.collection('w').insertOne(measurements('a', 1, 30)[0]!);

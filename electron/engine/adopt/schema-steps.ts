@@ -115,7 +115,9 @@ function collectionSteps(delta: SchemaDelta, ns: string, historySeq: number): It
     ...(delta.uuid === undefined ? {} : { uuid: delta.uuid }),
     ...(made ? {} : { unchangedSince: historySeq }),
   };
-  if (!made && delta.uuid === undefined) return 'what it holds could not be brought back';
+  // Whatever is dropped steps aside by a rename first, so that no write is lost between keeping and dropping it.
+  if (!made && delta.uuid === undefined)
+    return 'the server renames no time-series collection, so what is written to it meanwhile could not be brought back';
   return { early: [only], late: [] };
 }
 
