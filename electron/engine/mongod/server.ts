@@ -3,9 +3,9 @@ import { randomBytes } from 'node:crypto';
 import type { Stats } from 'node:fs';
 import { chmod, mkdir, readFile, rename, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { ForkyardError } from '../../../shared/errors.ts';
 import { isAlive, startTimeOf, waitForExit, type ProcessIdentity } from './identity.ts';
 import { accepts, freePort, isFree } from './ports.ts';
+import { portInUseExitCode, startFailure, type Exit } from './start-failure.ts';
 
 /** The folder of one server: `db/` (the files that a fork clones), `key`, `mongod.log`. */
 export interface ServerFolder {
@@ -41,7 +41,6 @@ export const replicaSetName = 'forkyard';
 
 /** Recovery of a large journal is waited for as long as the server makes progress; this is the ceiling. */
 const startDeadlineMs = 10 * 60_000;
-const portInUseExitCode = 48;
 
 /** One running mongod of this workspace, started here or left by an engine that was killed. */
 export class Server {
@@ -77,31 +76,29 @@ export class Server {
 
 /**
  * Starts a server on its folder and waits until it accepts connections.
- * @throws ForkyardError `mongod_failed` with the last lines of its log.
+ * @throws ForkyardError `mongod_failed` with the cause, or the last lines of its log where it is no known one.
  */
 export async function startServer(options: StartOptions): Promise<Server> {
-  const { folder, preferredPort } = options;
+  const { folder, preferredPort, binary } = options;
   await mkdir(folder.db, { recursive: true, mode: 0o700 });
   await ensureKeyFile(folder);
   let port = preferredPort !== undefined && (await isFree(preferredPort)) ? preferredPort : await freePort();
   for (let attempt = 0; ; attempt += 1) {
-    const outcome = await launch(options, port);
+    // By the file, not by times: where the clock is set back in between, a server that runs would be waited for.
+    const before = await fileOf(folder.log);
+    const outcome = await launch(options, port, before);
     if (outcome instanceof Server) return outcome;
-    if (outcome.code !== portInUseExitCode || attempt >= 10) throw await startError(options, outcome);
+    if (outcome.code !== portInUseExitCode || attempt >= 10) {
+      const log = (await writtenSince(folder.log, before)) ?? '';
+      throw startFailure({ exit: outcome, log, binary, folder });
+    }
     port = await freePort();
   }
 }
 
-interface Exit {
-  readonly code: number | null;
-  readonly signal: NodeJS.Signals | null;
-  readonly spawnError?: Error;
-}
-
-async function launch(options: StartOptions, port: number): Promise<Server | Exit> {
+/** `before` is the log as it was: what it held then is not this server's. */
+async function launch(options: StartOptions, port: number, before: Stats | undefined): Promise<Server | Exit> {
   options.signal?.throwIfAborted();
-  // By the file, not by times: where the clock is set back in between, a server that runs would be waited for.
-  const before = await fileOf(options.folder.log);
   const child = spawn(options.binary, serverArguments(options, port), {
     stdio: 'ignore',
     // Ctrl-C in a terminal goes to the whole group: the engine stops its servers itself, in order.
@@ -122,7 +119,7 @@ async function launch(options: StartOptions, port: number): Promise<Server | Exi
       child.kill('SIGKILL');
       await childExit(child);
       options.signal?.throwIfAborted();
-      return { code: null, signal: 'SIGKILL' };
+      return { code: null, signal: 'SIGKILL', late: true };
     }
     await new Promise((resolve) => setTimeout(resolve, 3));
   }
@@ -177,40 +174,12 @@ async function ensureKeyFile(folder: ServerFolder): Promise<void> {
   await rename(half, folder.key);
 }
 
-async function startError(options: StartOptions, exit: Exit): Promise<ForkyardError> {
-  const tail = await logTail(options.folder.log);
-  const how = exit.spawnError
-    ? exit.spawnError.message
-    : exit.signal
-      ? `it was ended by ${exit.signal}`
-      : `it exited with code ${exit.code}`;
-  return new ForkyardError(
-    'mongod_failed',
-    `The database server did not start: ${how}.${tail ? ` Its last lines: ${tail}` : ''}`,
-    {
-      hint: exitHint(exit, options),
-      retry: true,
-    },
-  );
-}
-
-function exitHint(exit: Exit, { binary, folder }: StartOptions): string {
-  if (exit.signal === 'SIGILL') return 'This processor lacks AVX, which MongoDB 5.0 and newer need.';
-  if (exit.code === 127) return `A library that ${binary} needs is missing; run "ldd ${binary}" to see which.`;
-  if (exit.code === 62)
-    return 'The data files were written by another MongoDB version; name that version with FORKYARD_MONGOD.';
-  return `The whole log is in ${folder.log}.`;
-}
-
 const waitingForConnections = 23016;
 
 /** Whether a server has told its log that it listens on the port; what the file held `before` it was started does not count. */
 async function saysItListens(log: string, port: number, before: Stats | undefined): Promise<boolean> {
-  // In this order: a server puts an older log aside and begins a new file, at any moment.
-  const now = await fileOf(log);
-  const bytes = now && (await readFile(log).catch(() => undefined));
-  if (!now || !bytes) return false;
-  const text = Buffer.from(bytes.subarray(now.ino === before?.ino ? before.size : 0)).toString('utf8');
+  const text = await writtenSince(log, before);
+  if (text === undefined) return false;
   return text.split('\n').some((line) => {
     if (!line.includes(`"id":${waitingForConnections},`) || !line.endsWith('}')) return false;
     const { attr } = JSON.parse(line) as { attr: { port: number } };
@@ -218,29 +187,16 @@ async function saysItListens(log: string, port: number, before: Stats | undefine
   });
 }
 
-function fileOf(path: string): Promise<Stats | undefined> {
-  return stat(path).catch(() => undefined);
+/** What a log got since it was `before`; undefined where there is none. */
+async function writtenSince(log: string, before: Stats | undefined): Promise<string | undefined> {
+  // In this order: a server puts an older log aside and begins a new file, at any moment.
+  const now = await fileOf(log);
+  const bytes = now && (await readFile(log).catch(() => undefined));
+  return now && bytes?.subarray(now.ino === before?.ino ? before.size : 0).toString('utf8');
 }
 
-/** The last messages of a server's log, oldest first, errors before the rest. */
-async function logTail(path: string): Promise<string> {
-  const text = await readFile(path, 'utf8').catch(() => '');
-  const lines = text.trimEnd().split('\n').slice(-40);
-  const messages = lines.flatMap((line) => {
-    try {
-      const entry = JSON.parse(line) as { s?: string; msg?: string; attr?: { error?: unknown } };
-      return [
-        { severe: entry.s === 'E' || entry.s === 'F', text: `${entry.msg ?? ''} ${entry.attr?.error ?? ''}`.trim() },
-      ];
-    } catch {
-      return line ? [{ severe: true, text: line }] : [];
-    }
-  });
-  const severe = messages.filter((message) => message.severe);
-  return (severe.length > 0 ? severe : messages)
-    .slice(-3)
-    .map((message) => message.text)
-    .join('; ');
+function fileOf(path: string): Promise<Stats | undefined> {
+  return stat(path).catch(() => undefined);
 }
 
 function childExit(child: ChildProcess): Promise<void> {
