@@ -138,6 +138,7 @@ function ForkForm({
             spellCheck={false}
             autoComplete="off"
             aria-invalid={isNameRefused(error?.code)}
+            aria-describedby={isNameRefused(error?.code) ? 'fork-error' : undefined}
             onChange={(event) => setName(event.target.value)}
           />
         </div>
@@ -177,7 +178,7 @@ function ForkForm({
         </div>
         {error === undefined ? null : (
           <div className="form-wide">
-            <ErrorNote error={error} />
+            <ErrorNote id="fork-error" error={error} />
             {error.code === 'open_transactions' ? (
               <Button look="danger" onClick={() => void fork(true)}>
                 End them and fork

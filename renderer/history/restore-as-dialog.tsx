@@ -17,6 +17,9 @@ export function RestoreAsDialog({ id, seq }: { readonly id: string; readonly seq
   if (from === undefined) return null;
   const leftOut = error?.details?.['leftOut'] as readonly string[] | undefined;
 
+  const refused = leftOut === undefined ? error : undefined;
+  const submit = (): void => void attempt(open, () => field.current?.select());
+
   const open = async (): Promise<void> => {
     const made = await call('restore.branch', { branch: from, to: { seq }, as: name, partial: leftOut !== undefined });
     closeDialog();
@@ -40,7 +43,7 @@ export function RestoreAsDialog({ id, seq }: { readonly id: string; readonly seq
           <Button size="medium" onClick={closeDialog} disabled={busy}>
             Cancel <kbd aria-hidden="true">Esc</kbd>
           </Button>
-          <Button size="medium" look="primary" icon="fork" disabled={busy} onClick={() => void attempt(open)}>
+          <Button size="medium" look="primary" icon="fork" disabled={busy} onClick={submit}>
             {leftOut === undefined ? 'Open' : 'Open without these'}
           </Button>
         </>
@@ -50,17 +53,25 @@ export function RestoreAsDialog({ id, seq }: { readonly id: string; readonly seq
         className="dialog-text back-body"
         onSubmit={(event) => {
           event.preventDefault();
-          void attempt(open);
+          submit();
         }}
       >
         <label className="back-name">
           <span>Name</span>
           <span className="field">
-            <input ref={field} value={name} onChange={(event) => setName(event.target.value)} spellCheck={false} />
+            <input
+              ref={field}
+              value={name}
+              spellCheck={false}
+              autoComplete="off"
+              aria-invalid={refused !== undefined}
+              aria-describedby={refused === undefined ? undefined : 'restore-error'}
+              onChange={(event) => setName(event.target.value)}
+            />
           </span>
         </label>
         <LeftOut sentences={leftOut} />
-        {error === undefined || leftOut !== undefined ? null : <ErrorNote error={error} />}
+        {refused === undefined ? null : <ErrorNote id="restore-error" error={refused} />}
       </form>
     </Dialog>
   );

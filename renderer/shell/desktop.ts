@@ -101,7 +101,12 @@ async function openBranch(name: string): Promise<void> {
   if (branchNamed(name) === undefined) await refreshBranches();
   const branch = branchNamed(name);
   if (branch !== undefined) chooseBranch(branch.id);
-  else showToast({ tone: 'problem', text: `There is no branch called ${name}.` });
+  else
+    showToast({
+      tone: 'problem',
+      text: `There is no branch called ${name}.`,
+      hint: 'The link is older than its branch, or its branch is on another machine.',
+    });
 }
 
 /** The living one, since a discarded name is free to be used again. */

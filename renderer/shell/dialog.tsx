@@ -56,14 +56,19 @@ export function Dialog({
   );
 }
 
-/** What went wrong and what to do about it, at the place where it was asked for. */
+/**
+ * What went wrong and what to do about it, at the place where it was asked for. With an `id` the field whose mistake it is
+ * can be described by it.
+ */
 export function ErrorNote({
+  id,
   error,
 }: {
+  readonly id?: string;
   readonly error: { readonly message: string; readonly hint?: string | undefined };
 }) {
   return (
-    <div className="error-note" role="alert">
+    <div id={id} className="error-note" role="alert">
       <p>{error.message}</p>
       {error.hint === undefined ? null : <p className="soft">{error.hint}</p>}
     </div>

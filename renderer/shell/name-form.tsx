@@ -43,13 +43,14 @@ export function NameForm({
           spellCheck={false}
           autoComplete="off"
           aria-invalid={error !== undefined}
+          aria-describedby={error === undefined ? undefined : `${id}-error`}
           onChange={(event) => onName(event.target.value)}
         />
       </div>
       {children}
       {error === undefined ? null : (
         <div className="form-wide">
-          <ErrorNote error={error} />
+          <ErrorNote id={`${id}-error`} error={error} />
         </div>
       )}
     </div>

@@ -8,7 +8,7 @@ import { mainBranch, showToast, useApp } from '../store/app.ts';
 import { call } from '../store/engine.ts';
 import { refreshWhenCounted, withProgress } from './import.ts';
 
-/** What can be read. */
+/** What can be read, each also gzipped. */
 export const fileTypes = ['.json', '.ndjson', '.jsonl', '.ejson', '.txt'] as const;
 
 export interface FileEntry {
@@ -36,14 +36,25 @@ export interface FileImport {
 
 const pieceBytes = 1024 * 1024;
 
-/** `orders 2026.ndjson` -> `orders_2026` */
+const gzipped = /\.gz$/i;
+
+/** `orders 2026.ndjson.gz` -> `orders_2026` */
 export function collectionOf(fileName: string): string {
-  const plain = fileName.replace(/\.[^.]+$/, '').replace(/[^\p{L}\p{N}_-]+/gu, '_');
+  const plain = fileName
+    .replace(gzipped, '')
+    .replace(/\.[^.]+$/, '')
+    .replace(/[^\p{L}\p{N}_-]+/gu, '_');
   return plain.replace(/^_+|_+$/g, '') || 'documents';
 }
 
 export function canRead(fileName: string): boolean {
-  return fileTypes.some((type) => fileName.toLowerCase().endsWith(type));
+  const name = fileName.toLowerCase().replace(gzipped, '');
+  return fileTypes.some((type) => name.endsWith(type));
+}
+
+/** Whether an import was refused for the name of its database, or of its collection. */
+export function isNameOf(what: 'database' | 'collection', error: ErrorBody | undefined): boolean {
+  return error?.code === 'name_invalid' && error.details?.['name'] === what;
 }
 
 /** Files to be imported into main, one after another. */
@@ -116,10 +127,17 @@ function entryOf(file: File): FileEntry {
 }
 
 function unreadable(name: string): ErrorBody {
+  if (/\.(archive|bson)(\.gz)?$/i.test(name))
+    return {
+      code: 'source_unreadable',
+      message: `${name} was written by mongodump, whose files Forkyard does not read.`,
+      hint: 'Import from the running MongoDB by its URI, or from files that mongoexport wrote.',
+      retry: false,
+    };
   return {
     code: 'source_unreadable',
     message: `${name} is no JSON file.`,
-    hint: `Forkyard reads Extended JSON: an array of documents, or one document a line (${fileTypes.join(', ')}).`,
+    hint: `Forkyard reads Extended JSON: an array of documents, or one document a line (${fileTypes.join(', ')}), also gzipped.`,
     retry: false,
   };
 }

@@ -1,8 +1,10 @@
 import { useId } from 'react';
 import { Button, IconButton } from '../shell/controls.tsx';
+import { ErrorNote } from '../shell/dialog.tsx';
 import { Icon } from '../shell/icons.tsx';
 import { bytes, count, plural } from '../shell/numbers.ts';
 import { useApp } from '../store/app.ts';
+import { fileTypes, isNameOf } from './file-import.ts';
 import type { FileEntry, FileImport } from './file-import.ts';
 import { Problems } from './problems.tsx';
 
@@ -44,6 +46,8 @@ function FileRow({
             id={id}
             className="mono"
             aria-label={`Collection for ${file.name}`}
+            aria-invalid={isNameOf('collection', error)}
+            aria-describedby={error === undefined ? undefined : `${id}-error`}
             value={collection}
             spellCheck={false}
             disabled={files.busy || state === 'done'}
@@ -59,12 +63,7 @@ function FileRow({
         />
       </div>
       <FileState entry={entry} />
-      {error === undefined ? null : (
-        <div className="error-note" role="alert">
-          <p>{error.message}</p>
-          {error.hint === undefined ? null : <p className="soft">{error.hint}</p>}
-        </div>
-      )}
+      {error === undefined ? null : <ErrorNote id={`${id}-error`} error={error} />}
       <Problems problems={problems} />
     </li>
   );
@@ -89,7 +88,9 @@ function FileState({ entry }: { readonly entry: FileEntry }) {
     case 'done':
       return (
         <p className="soft small">
-          {plural(documents, 'document')} imported
+          {documents === 0 && problems.length === 0
+            ? 'The file holds no document: nothing was imported'
+            : `${plural(documents, 'document')} imported`}
           {problems.length === 0 ? '' : `, ${plural(problems.length, 'problem')}`}
         </p>
       );
@@ -123,7 +124,7 @@ export function ChooseFiles({
         type="file"
         multiple
         hidden
-        accept=".json,.ndjson,.jsonl,.ejson,.txt"
+        accept={[...fileTypes, '.gz'].join(',')}
         onChange={(event) => {
           const chosen = [...(event.target.files ?? [])];
           event.target.value = '';

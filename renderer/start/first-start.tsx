@@ -76,7 +76,7 @@ export function FirstStart() {
               <Icon name="import" />
               <b>Drop files here, or anywhere on the window</b>
             </span>
-            <span className="soft small">Extended JSON: {fileTypes.join(', ')}</span>
+            <span className="soft small">Extended JSON: {fileTypes.join(', ')}, also gzipped</span>
             <ChooseFiles disabled={starting} onFiles={(files) => openDialog({ kind: 'import', files })} />
           </div>
           <ImportForm job={own} onDone={() => undefined} />

@@ -1,9 +1,9 @@
-import { useRef, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { Button } from '../shell/controls.tsx';
 import { Dialog } from '../shell/dialog.tsx';
 import { plural } from '../shell/numbers.ts';
 import { closeDialog, openDialog } from '../store/app.ts';
-import { useFileImport } from './file-import.ts';
+import { isNameOf, useFileImport } from './file-import.ts';
 import { ChooseFiles, FileList } from './file-list.tsx';
 import { ImportForm } from './import-form.tsx';
 import { useImport } from './import.ts';
@@ -55,9 +55,16 @@ function FilesDialog({ files }: { readonly files: readonly File[] }) {
   const database = useRef<HTMLInputElement>(null);
   const named = list.entries.every(({ collection }) => collection.trim() !== '');
   const ready = list.left && !list.busy && db.trim() !== '' && named;
+  const badDatabase = list.entries.some(({ error }) => isNameOf('database', error));
   const run = async (): Promise<void> => {
     if (ready && (await list.run(db.trim()))) closeDialog();
   };
+  const form = useRef<HTMLDivElement>(null);
+  const { busy } = list;
+  useEffect(() => {
+    // Disabled fields lose the focus; it goes to the mistake once they can be typed in again.
+    if (!busy) form.current?.querySelector<HTMLInputElement>('input[aria-invalid=true]')?.select();
+  }, [busy]);
   return (
     <Dialog
       title={`Import ${plural(list.entries.length, 'file')} into main`}
@@ -79,6 +86,7 @@ function FilesDialog({ files }: { readonly files: readonly File[] }) {
     >
       <div
         className="dialog-text import-form"
+        ref={form}
         onKeyDown={(event) => {
           if (event.key !== 'Enter' || !(event.target instanceof HTMLInputElement)) return;
           event.preventDefault();
@@ -95,6 +103,7 @@ function FilesDialog({ files }: { readonly files: readonly File[] }) {
               value={db}
               spellCheck={false}
               disabled={list.busy}
+              aria-invalid={badDatabase}
               onChange={(event) => setDb(event.target.value)}
             />
           </div>

@@ -1,4 +1,4 @@
-import { useId, useState } from 'react';
+import { useId, useRef, useState } from 'react';
 import { Button } from '../shell/controls.tsx';
 import { ErrorNote } from '../shell/dialog.tsx';
 import { count } from '../shell/numbers.ts';
@@ -11,6 +11,7 @@ export function ImportForm({ job, onDone }: { readonly job: ImportJob; readonly 
   const [source, setSource] = useState('');
   const [db, setDb] = useState('');
   const [collection, setCollection] = useState('');
+  const field = useRef<HTMLInputElement>(null);
   const id = useId();
   const file = isFile(source.trim());
   const busy = job.running !== undefined;
@@ -20,6 +21,7 @@ export function ImportForm({ job, onDone }: { readonly job: ImportJob; readonly 
     if (!ready) return;
     const place = file ? { db: db.trim(), collection: collection.trim() } : {};
     if (await job.run(source.trim(), place)) onDone();
+    else field.current?.focus();
   };
   return (
     <div
@@ -37,6 +39,9 @@ export function ImportForm({ job, onDone }: { readonly job: ImportJob; readonly 
         <div className="field field-ink">
           <input
             id={`${id}-source`}
+            ref={field}
+            aria-invalid={job.error !== undefined}
+            aria-describedby={job.error === undefined ? undefined : `${id}-error`}
             className="mono"
             placeholder="mongodb://localhost:27017 or /path/to/file.json"
             spellCheck={false}
@@ -69,7 +74,7 @@ export function ImportForm({ job, onDone }: { readonly job: ImportJob; readonly 
         </Button>
       </div>
       {busy && !job.running.startsWith('sample:') ? <ImportProgress job={job} /> : null}
-      {job.error === undefined ? null : <ErrorNote error={job.error} />}
+      {job.error === undefined ? null : <ErrorNote id={`${id}-error`} error={job.error} />}
       <Problems problems={job.problems} />
     </div>
   );

@@ -1,6 +1,7 @@
 import { promises as fs } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { MongoClient } from 'mongodb';
 import type { MongoMemoryReplSet } from 'mongodb-memory-server-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -64,6 +65,8 @@ describe('files', () => {
       two.map((one) => JSON.stringify(JSON.parse(one), null, 2)).join('\n'),
     ],
     ['UTF-16', Buffer.from(`\ufeff[${two.join(',')}]`, 'utf16le')],
+    ['gzipped', gzipSync(two.join('\n'))],
+    ['gzipped in several members', Buffer.concat(two.map((one) => gzipSync(`${one}\n`)))],
   ])('%s', async (_kind, text) => {
     const result = await importText(text);
     expect(result).toMatchObject({ collections: [{ ns: 'shop.products', documents: 2 }], problems: [] });
@@ -117,6 +120,32 @@ describe('files', () => {
       Buffer.from('"}'),
     ]);
     expect((await failure(importText(bytes))).message).toContain('line 2: bytes that are no UTF-8');
+    expect(await stored()).toEqual([]);
+  });
+
+  it('that are gzipped are read in pieces, and a mistake in them names its line', async () => {
+    const many = Array.from({ length: 60_000 }, (_, i) => `{"_id":${i},"text":"${'x'.repeat(60)}"}`);
+    expect((await importText(gzipSync(many.join('\n')))).collections).toMatchObject([{ documents: 60_000 }]);
+    many[59_998] = 'oops';
+    expect((await failure(importText(gzipSync(many.join('\n')), 'other'))).message).toContain('line 59999');
+    expect(await stored('other')).toEqual([]);
+  });
+
+  it('whose gzip data is cut off or damaged, and archives of mongodump, are refused in plain words', async () => {
+    const lines = Array.from({ length: 5_000 }, (_, i) => `{"_id":${i},"n":${Math.sin(i)}}`).join('\n');
+    const whole = gzipSync(lines);
+    const refused = async (bytes: Buffer): Promise<string> => {
+      const error = await failure(importText(bytes));
+      expect(error).toMatchObject({ code: 'import_parse', hint: expect.stringContaining('Nothing was imported.') });
+      return error.message;
+    };
+    expect(await refused(whole.subarray(0, whole.length - 1_000))).toBe('file.json ends before its gzip data does.');
+    const damaged = Buffer.from(whole);
+    damaged.fill(0xff, whole.length - 8, whole.length - 4);
+    expect(await refused(damaged)).toBe('file.json is gzipped, and its gzip data is damaged.');
+    const archive = Buffer.from('6de29981', 'hex');
+    for (const bytes of [archive, gzipSync(archive)])
+      expect(await refused(bytes)).toBe('file.json is an archive of mongodump, which Forkyard does not read.');
     expect(await stored()).toEqual([]);
   });
 

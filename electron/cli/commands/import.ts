@@ -13,7 +13,7 @@ export const importCommand: Command = {
     db: { value: 'D', text: 'database: of a deployment only this one, of a file where it goes' },
     collection: { value: 'C', text: 'collection: of a deployment only this one, of a file where it goes' },
   },
-  summary: 'Copy data in: an Extended JSON file, -, env:VAR, a mongodb:// URI, or sample:shop',
+  summary: 'Copy data in: an Extended JSON file (also gzipped), -, env:VAR, a mongodb:// URI, or sample:shop',
   async run(call) {
     const [db, collection] = [call.text('db'), call.text('collection')];
     const source = await resolveSource(call.operands[0] ?? '', { ...call, db, collection });

@@ -77,7 +77,7 @@ async function reserve(workspace: Workspace, source: BranchRecord, name: string)
   } catch (error) {
     if (!(error instanceof MongoServerError) || error.code !== 11000) throw error;
     throw new ForkyardError('name_taken', `There is a branch or a pin "${name}" already.`, {
-      hint: 'Choose another name; "forkyard pins" and "forkyard branches" list them.',
+      hint: 'Choose another name.',
     });
   }
   return record;

@@ -5,11 +5,13 @@ import { EjsonError, EjsonReader } from '../../../shared/bson/ejson.ts';
 import { type BsonValue, Type, typeName } from '../../../shared/bson/value.ts';
 import { ForkyardError } from '../../../shared/errors.ts';
 import type { ImportTarget, Namespace } from './contract.ts';
+import { BadGzip, filePieces, isMongodump } from './file-pieces.ts';
 import type { ImportWriter } from './writer.ts';
 
 /**
- * Imports a file of Extended JSON: an array of documents, one a line, or one after another. It is read twice, in pieces:
- * first to the end without writing, so that a mistake anywhere in it leaves the branch untouched.
+ * Imports a file of Extended JSON: an array of documents, one a line, or one after another; also gzipped, which is seen by
+ * its first bytes, not by its name. It is read twice, in pieces: first to the end without writing, so that a mistake anywhere
+ * in it leaves the branch untouched.
  *
  * Throws ForkyardError `import_parse` with the line, and `source_unreadable`.
  */
@@ -49,8 +51,6 @@ interface Piece {
   readonly lines: readonly number[];
 }
 
-const pieceBytes = 1024 * 1024;
-
 /** The file's documents from its start, a piece at a time; `progress` is the word for it, where it is to be told. */
 async function* read(
   handle: FileHandle,
@@ -62,14 +62,12 @@ async function* read(
   const reader = new EjsonReader(onDuplicate);
   const { size } = await handle.stat();
   const text = new TextReader();
-  const buffer = Buffer.allocUnsafe(pieceBytes);
+  let begun = false;
   try {
-    for (let position = 0; ;) {
-      target.signal.throwIfAborted();
-      const { bytesRead } = await handle.read(buffer, 0, pieceBytes, position);
-      if (bytesRead === 0) break;
-      position += bytesRead;
-      yield documentsOf(reader, reader.push(text.next(buffer.subarray(0, bytesRead))));
+    for await (const { bytes, position } of filePieces(handle, target.signal)) {
+      if (!begun && isMongodump(bytes)) throw mongodump(file);
+      begun = true;
+      yield documentsOf(reader, reader.push(text.next(bytes)));
       if (progress) target.onProgress({ text: `${progress} ${path.basename(file)}`, done: position, total: size });
     }
     yield documentsOf(reader, reader.push(text.end()));
@@ -77,6 +75,7 @@ async function* read(
   } catch (error) {
     if (target.signal.aborted)
       throw new ForkyardError('aborted', 'The import was cancelled; nothing had been imported.');
+    if (error instanceof BadGzip) throw badGzip(file, error);
     if (error instanceof BadText) throw parseError(file, error.line, error.message);
     if (error instanceof EjsonError) throw parseError(file, error.line, error.message);
     throw error;
@@ -144,10 +143,14 @@ async function openFile(file: string): Promise<FileHandle> {
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     const reasons: Record<string, string> = { ENOENT: 'does not exist', EACCES: 'may not be read' };
-    throw new ForkyardError('source_unreadable', `${file} ${reasons[code ?? ''] ?? `cannot be read: ${message}`}.`);
+    throw new ForkyardError('source_unreadable', `${file} ${reasons[code ?? ''] ?? `cannot be read: ${message}`}.`, {
+      hint: 'Name a file that the user who runs Forkyard may read, by its whole path.',
+    });
   }
   await handle.close();
-  throw new ForkyardError('source_unreadable', `${file} is not a file.`);
+  throw new ForkyardError('source_unreadable', `${file} is not a file.`, {
+    hint: 'A folder is imported file by file.',
+  });
 }
 
 function parseError(file: string, line: number, message: string): ForkyardError {
@@ -155,6 +158,23 @@ function parseError(file: string, line: number, message: string): ForkyardError 
     hint: 'Nothing was imported. A file holds Extended JSON: an array of documents, or one document a line.',
     details: { line },
   });
+}
+
+function badGzip(file: string, { endsEarly }: BadGzip): ForkyardError {
+  const what = endsEarly ? 'ends before its gzip data does' : 'is gzipped, and its gzip data is damaged';
+  return new ForkyardError('import_parse', `${path.basename(file)} ${what}.`, {
+    hint: 'Nothing was imported. Copy or download the file once more; "gzip -t" says whether it is whole.',
+  });
+}
+
+function mongodump(file: string): ForkyardError {
+  return new ForkyardError(
+    'import_parse',
+    `${path.basename(file)} is an archive of mongodump, which Forkyard does not read.`,
+    {
+      hint: 'Nothing was imported. Import from the running MongoDB by its URI, or from files that mongoexport wrote.',
+    },
+  );
 }
 
 function changed(file: string): ForkyardError {

@@ -106,10 +106,14 @@ function checkDatabase(db: string): void {
   if (/[/\\. "$*<>:|?\0]/.test(db) || db === '' || Buffer.byteLength(db) > 63) {
     throw new ForkyardError('name_invalid', `${JSON.stringify(db)} cannot be the name of a database.`, {
       hint: 'At most 63 bytes, without spaces and any of / \\ . " $ * < > : | ?',
+      details: { name: 'database' },
     });
   }
   if (['admin', 'local', 'config'].includes(db)) {
-    throw new ForkyardError('name_invalid', `The database ${db} belongs to the server; nothing is imported into it.`);
+    throw new ForkyardError('name_invalid', `The database ${db} belongs to the server; nothing is imported into it.`, {
+      hint: 'Choose another database.',
+      details: { name: 'database' },
+    });
   }
 }
 
@@ -117,6 +121,7 @@ function checkCollection(collection: string): void {
   if (collection === '' || /[$\0]/.test(collection) || /^(system)?\./.test(collection)) {
     throw new ForkyardError('name_invalid', `${JSON.stringify(collection)} cannot be the name of a collection.`, {
       hint: 'It has no $ and begins neither with "system." nor with a dot.',
+      details: { name: 'collection' },
     });
   }
 }
