@@ -4,6 +4,7 @@ import type { ErrorBody } from '../../shared/errors.ts';
 import { connect } from '../../shared/rpc/connect.ts';
 import type { Client, EventListener } from '../../shared/rpc/connect.ts';
 import type { OpenTransport } from './transport.ts';
+import { inWindowWords } from './window-words.ts';
 
 export type ConnectionState =
   | { readonly kind: 'connecting' }
@@ -48,7 +49,7 @@ export function keepConnected(open: OpenTransport, hooks: Hooks): Connection {
   };
 
   const session = async (): Promise<void> => {
-    const next = connect(await open());
+    const next = connect(await open(), inWindowWords);
     const listener: EventListener = (event, number) => {
       lastEvent = number;
       hooks.onEvent(event, number);

@@ -29,8 +29,9 @@ interface Pending {
 /**
  * The caller's side of a transport. It trusts what the engine sends: replies are typed, not parsed again, so that a
  * client need not load the schemas.
+ * @param words what becomes of an error before it is told, e.g. in the words of a window
  */
-export function connect(transport: Transport): Client {
+export function connect(transport: Transport, words: (error: ErrorBody) => ErrorBody = (error) => error): Client {
   const pending = new Map<number, Pending>();
   const subscribing: Pending[] = [];
   let listener: EventListener | undefined;
@@ -54,7 +55,7 @@ export function connect(transport: Transport): Client {
     else {
       const waiting = pending.get(frame.id);
       pending.delete(frame.id);
-      if ('error' in frame) waiting?.reject(ForkyardError.from(knownError(frame.error)));
+      if ('error' in frame) waiting?.reject(ForkyardError.from(words(knownError(frame.error))));
       else waiting?.resolve(frame.value);
     }
   });
