@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { BranchCrashes } from '../harness/crash/branch-crashes.ts';
 import { CrashYard, type Crash, type Victim } from '../harness/crash/crash-yard.ts';
 import type { Stop } from '../harness/crash/stops.ts';
+import { until } from '../harness/until.ts';
 
 /** `npm run chaos` kills everybody at every step, `npm test` one at some. */
 const all = process.env['FORKYARD_CRASHES'] === 'all';
@@ -39,6 +40,67 @@ async function throughout(
 }
 
 const rows = (some: readonly Who[]) => (all ? everybody : some);
+
+describe('a fork', () => {
+  it.each(rows(['engine']))(
+    'is there and said, or nothing of it is, when %s is killed in it',
+    async (who) => {
+      let made = 0;
+      await throughout(0, [branchesAt, logAt], async (stop) => {
+        const name = `forked-${(made += 1)}`;
+        const victim = who === 'sandbox' ? 'engine' : who;
+        const crash = await crashes.crash(() => yard.engine.call('branches.fork', { name, ttlMs: null }), stop, victim);
+        const record = await crashes.live(name);
+        const said = (await yard.engine.call('log.list', {})).filter(
+          ({ kind, branch }) => kind === 'fork' && branch === name,
+        );
+        expect(said).toHaveLength(record ? 1 : 0);
+        if (crash.answer) expect('value' in crash.answer).toBe(record !== undefined);
+        if (record) expect(await crashes.holds(record._id)).toEqual(crashes.main);
+        expect(await crashes.halfMade()).toEqual([]);
+        if (record) await yard.engine.call('branches.discard', { branch: name, now: true });
+        return crash;
+      });
+    },
+    timeout,
+  );
+});
+
+if (all) {
+  describe('a removal', () => {
+    it.each(everybody)(
+      'of a branch whose grace time is over is said once, and nothing is left, when %s is killed in it',
+      async (who) => {
+        const crashAt = async (stop: Stop) => {
+          const { name, id } = await crashes.sandbox();
+          const other = await crashes.sandbox();
+          await yard.engine.call('branches.sleep', { branch: name });
+          const victim = who === 'sandbox' ? 'engine' : who;
+          const begin = async () => {
+            const branches = (await yard.inside('home')).db('forkyard').collection<{ _id: string }>('branches');
+            await branches.updateOne({ _id: id }, { $set: { state: 'expired', goneAt: new Date() } });
+            // A deadline that changes has all of them looked at.
+            await yard.engine.call('branches.extend', { branch: other.name, ttlMs: 3_600_000 });
+            // Ends with the engine too.
+            while (await crashes.row({ _id: id })) await yard.engine.call('branches.list', {});
+          };
+          const crash = await crashes.crash(begin, stop, victim);
+          await until('it is removed', async () => (await crashes.row({ _id: id })) === null);
+          const said = (await crashes.log(id)).filter(({ kind }) => kind === 'gone');
+          expect(said).toHaveLength(1);
+          await crashes.live(other.name);
+          await yard.engine.call('branches.discard', { branch: other.name, now: true });
+          expect(await crashes.halfMade()).toEqual([]);
+          return crash;
+        };
+        // The first write of a branch is the deadline's.
+        await throughout(1, [branchesAt], crashAt);
+        await throughout(0, [logAt], crashAt);
+      },
+      timeout,
+    );
+  });
+}
 
 describe('a discard', () => {
   it.each(rows(['engine', 'home']))(

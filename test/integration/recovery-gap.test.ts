@@ -66,3 +66,19 @@ it.each<[string, { name: string; isWritten: boolean; kind: string; isInHistory?:
     if (!isWritten) expect((await yard.call('plan.apply', { plan })).applied).toBe(3);
   },
 );
+
+it('a branch whose change log was lost while it slept has one gap in its history', async () => {
+  const { branch, uri } = await yard.call('branches.fork', { name: 'slept', ttlMs: null });
+  await yard.call('branches.sleep', { branch: 'slept' });
+  const position = await positionOfWrite((await yard.call('branches.uri', { branch: 'main' })).uri);
+  await loseLog(yard.data, position, branch.id);
+  await yard.call('branches.wake', { branch: 'slept' });
+  const items = (await yard.client('slept')).db('slept').collection<Document>('items');
+  await items.insertOne({ n: 1 });
+  await until('what is written is in the history again', async () => {
+    const { changes } = await yard.call('changes.page', { branch: 'slept', settle: true });
+    return changes.some(({ op }) => op === 'insert');
+  });
+  const { changes } = await yard.call('changes.page', { branch: 'slept' });
+  expect(changes.filter(({ op }) => op === 'gap')).toHaveLength(1);
+});

@@ -1,5 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { serversUnder } from '../../electron/engine/mongod/identity.ts';
 import { TestYard } from '../harness/in-process.ts';
@@ -42,6 +43,21 @@ it('what is asked while a killed server starts again waits for it, and finds eve
   expect(await (await yard.client('late')).db('shop').collection('products').countDocuments()).toBe(1);
   await killServer('sandbox', branch.id);
   expect((await yard.call('plan.adopt', { branch: 'sandbox' })).applied).toBe(1);
+});
+
+it('from the moment a server is killed on, what is asked is answered or can be asked again', async () => {
+  const { branch } = await yard.fork('asked', { ttlMs: null });
+  const codes = new Set<unknown>();
+  const ask = () =>
+    yard.call('diff.get', { branch: 'asked' }).then(
+      () => true,
+      (error: unknown) => void codes.add((error as { code: unknown }).code),
+    );
+  process.kill(await serverPid(branch.id), 'SIGKILL');
+  const ended = yard.log.length;
+  const isStarting = () => yard.log.slice(ended).some((line) => line.includes('the server of asked ended'));
+  while (!(isStarting() && (await ask()))) await Promise.race([ask(), setImmediate()]);
+  expect([...codes].filter((code) => code !== 'mongod_failed')).toEqual([]);
 });
 
 it('a server that is killed again while it starts is started once more, and what was asked waits for that', async () => {

@@ -2,6 +2,7 @@ import { mkdir, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { ForkyardError } from '../../../shared/errors.ts';
 import { History } from '../home/history.ts';
+import { logEntry } from '../home/log-entry.ts';
 import { PlanStore } from '../home/plans.ts';
 import type { BranchRecord, LogRecord } from '../home/records.ts';
 import { branchFolder, trashFolder } from './folders.ts';
@@ -46,14 +47,14 @@ export async function endSandbox(workspace: Workspace, record: BranchRecord, now
   const { record: marked } = await changeAndLog(workspace, record._id, {
     set: { state: 'trashed', active: false, goneAt },
     unset: ['expiresAt'],
-    entry: {
+    entry: logEntry({
       kind: 'discard',
       branch: record.name,
       branchId: record._id,
       items: changes,
       ...(now ? {} : { until: goneAt }),
       text: `Discarded ${record.name} with ${changes === 1 ? '1 changed document' : `${changes} changed documents`}`,
-    },
+    }),
   });
   await workspace.stopRunning(record._id, 'kill');
   if (now) return purge(workspace, marked);
@@ -129,9 +130,10 @@ export async function takeFromTrash(
     await rename(trashFolder(workspace.data, _id), branchFolder(workspace.data, _id).root).catch(missing);
     const expiresAt = new Date(Date.now() + lifeMs);
     const { entry } = await changeAndLog(workspace, _id, {
+      where: { state: 'trashed' },
       set: { state: 'asleep', active: true, expiresAt },
       unset: ['goneAt'],
-      entry: { kind: 'restore', branch: name, branchId: _id, text: `Brought ${name} back from the trash` },
+      entry: logEntry({ kind: 'restore', branch: name, branchId: _id, text: `Brought ${name} back from the trash` }),
       undone: { kind: 'discard', branchId: _id, undoneBy: { $exists: false } },
     });
     return entry;
@@ -145,16 +147,30 @@ function missing(error: NodeJS.ErrnoException): void {
 
 /** Removes what lies in the trash, before its time: the disk is needed. */
 export async function emptyTrash(workspace: Workspace): Promise<void> {
-  const trashed = await workspace.home.branches.find({ state: 'trashed' }).toArray();
+  const now = new Date();
+  const trashed = await workspace.home.branches.find({ state: 'trashed', goneAt: { $gt: now } }).toArray();
   for (const record of trashed) {
-    await purge(workspace, record);
-    await workspace.logEntry({
-      kind: 'gone',
-      branch: record.name,
-      branchId: record._id,
-      text: `${record.name} was removed from the trash to make room`,
+    const text = `${record.name} was removed from the trash to make room`;
+    await remove(workspace, record, text).catch((error: unknown) => {
+      // Brought back meanwhile, or removed by another who needs room.
+      if (!(error instanceof ForkyardError && error.code === 'unknown_branch')) throw error;
     });
   }
+}
+
+/**
+ * Removes what was kept for a while. It is marked and said first: cut off behind that, the next engine goes on removing it.
+ * @throws ForkyardError `unknown_branch` where it is not as it was found any more
+ */
+export async function remove(workspace: Workspace, found: BranchRecord, text: string): Promise<void> {
+  const { _id, name, state, goneAt } = found;
+  const { record } = await changeAndLog(workspace, _id, {
+    where: { state, ...(goneAt ? { goneAt } : {}) },
+    set: { state: 'trashed', active: false, goneAt: new Date() },
+    unset: ['note'],
+    entry: logEntry({ kind: 'gone', branch: name, branchId: _id, text }),
+  });
+  await purge(workspace, record);
 }
 
 /** Removes everything but the log's summary. */

@@ -3,8 +3,9 @@ import { compareSchema } from '../changes/schema.ts';
 import { comparedPages, openComparison } from '../changes/diff.ts';
 import { settleNow } from '../changes/side.ts';
 import { Selection } from '../changes/selection.ts';
+import { logEntry } from '../home/log-entry.ts';
 import type { BranchRecord, LogRecord } from '../home/records.ts';
-import { endSandbox, inTrash, inTurn, purge, takeFromTrash } from './discard.ts';
+import { endSandbox, inTrash, inTurn, purge, remove, takeFromTrash } from './discard.ts';
 import type { LocalBranch } from './local-branch.ts';
 import { changeAndLog } from './logged-change.ts';
 import type { Workspace } from './workspace.ts';
@@ -116,29 +117,29 @@ export class ExpirySweep {
     await changeAndLog(workspace, _id, {
       set: { state: 'expired', goneAt },
       unset: ['expiresAt', 'note'],
-      entry: {
+      entry: logEntry({
         kind: 'expire',
         branch: name,
         branchId: _id,
         until: goneAt,
         text: `${name} expired with changes nobody reviewed; it can be brought back until ${goneAt.toISOString()}`,
-      },
+      }),
     });
     this.notice(name, 'expired', goneAt);
   }
 
-  private async remove(record: BranchRecord): Promise<void> {
+  private async remove({ _id, name }: BranchRecord): Promise<void> {
+    const { workspace } = this;
     // What was forked from its files while it was expired is compared with it, and may be adopted into it.
-    if ((await this.workspace.children(record._id)).length > 0) return;
-    await this.workspace.turns.take(record._id, () => purge(this.workspace, record));
-    if (record.state !== 'expired') return;
-    await this.workspace.logEntry({
-      kind: 'gone',
-      branch: record.name,
-      branchId: record._id,
-      text: `${record.name} was removed: its grace time had passed`,
+    if ((await workspace.children(_id)).length > 0) return;
+    await workspace.turns.take(_id, async () => {
+      // It may have waited behind a job that brought it back.
+      const due = await workspace.home.branches.findOne({ _id, goneAt: { $lte: new Date() } });
+      if (due?.state === 'expired') {
+        await remove(workspace, due, `${name} was removed: its grace time had passed`);
+        this.notice(name, 'gone', new Date());
+      } else if (due) await purge(workspace, due);
     });
-    this.notice(record.name, 'gone', new Date());
   }
 }
 
@@ -170,7 +171,7 @@ export async function keep(workspace: Workspace, name: string): Promise<BranchRe
 export async function extend(workspace: Workspace, name: string, ttlMs: number): Promise<BranchRecord> {
   const record = await workspace.record(name);
   requireSandbox(record);
-  if (record.state === 'expired') await bringBack(workspace, record);
+  if (record.state === 'expired') await bringBack(workspace, record, { expiresAt: new Date(Date.now() + ttlMs) });
   // A kept one has more time than any: it is not made to end.
   else if (record.expiresAt === undefined) return record;
   const from = Math.max(Date.now(), record.expiresAt?.getTime() ?? 0);
@@ -192,16 +193,9 @@ export async function wake(workspace: Workspace, name: string): Promise<BranchRe
   return workspace.record(name);
 }
 
-/** Brings an expired sandbox back for an hour. */
-export async function unexpire(workspace: Workspace, { _id, name }: BranchRecord): Promise<LogRecord> {
-  await extend(workspace, name, secondLifeMs);
-  const { entry } = await changeAndLog(workspace, _id, {
-    set: {},
-    unset: ['note', 'goneAt'],
-    entry: { kind: 'restore', branch: name, branchId: _id, text: `Brought ${name} back after its time was up` },
-    undone: { kind: 'expire', branchId: _id, undoneBy: { $exists: false } },
-  });
-  return entry;
+/** Brings an expired sandbox back for an hour. @returns undefined where it is back already */
+export async function unexpire(workspace: Workspace, expired: BranchRecord): Promise<LogRecord | undefined> {
+  return bringBack(workspace, expired, { expiresAt: new Date(Date.now() + secondLifeMs) });
 }
 
 /** Brings a discarded sandbox back for an hour. @throws ForkyardError `name_taken` */
@@ -233,11 +227,29 @@ export async function sleep(workspace: Workspace, name: string): Promise<BranchR
   return workspace.record(name);
 }
 
-async function bringBack(workspace: Workspace, record: BranchRecord): Promise<void> {
-  await workspace.turns.take(record._id, async () => {
-    if (workspace.live.has(record._id)) return;
-    await workspace.openBranch(await workspace.record(record.name));
-    await workspace.update(record._id, { state: 'live' }, ['goneAt', 'note']);
+/** @returns the entry of the log for one that had expired: that comes with its being back, and takes the expiry back */
+async function bringBack(
+  workspace: Workspace,
+  { _id, name }: BranchRecord,
+  set: Partial<BranchRecord> = {},
+): Promise<LogRecord | undefined> {
+  return workspace.turns.take(_id, async () => {
+    if (workspace.live.has(_id)) return undefined;
+    const record = await workspace.record(name);
+    await workspace.openBranch(record);
+    const back = { state: 'live', ...set } as const;
+    if (record.state !== 'expired') {
+      await workspace.update(_id, back, ['goneAt', 'note']);
+      return undefined;
+    }
+    const text = `Brought ${name} back after its time was up`;
+    const { entry } = await changeAndLog(workspace, _id, {
+      set: back,
+      unset: ['goneAt', 'note'],
+      entry: logEntry({ kind: 'restore', branch: name, branchId: _id, text }),
+      undone: { kind: 'expire', branchId: _id, undoneBy: { $exists: false } },
+    });
+    return entry;
   });
 }
 

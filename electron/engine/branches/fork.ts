@@ -4,6 +4,7 @@ import type { AccessLevel } from '../../../shared/api.ts';
 import { branchName } from '../../../shared/branch-name.ts';
 import { ForkyardError } from '../../../shared/errors.ts';
 import { History } from '../home/history.ts';
+import { logEntry } from '../home/log-entry.ts';
 import type { BranchRecord } from '../home/records.ts';
 import {
   connectionString,
@@ -19,6 +20,7 @@ import type { Server } from '../mongod/server.ts';
 import { cloneParent } from './clone-parent.ts';
 import type { GateResult } from './fork-gate.ts';
 import { startBranchServer, type LocalBranch } from './local-branch.ts';
+import { changeAndLog } from './logged-change.ts';
 import { mainName } from './main-branch.ts';
 import { unmake, whileItRuns, type Making } from './making.ts';
 import { Steps } from './steps.ts';
@@ -84,16 +86,18 @@ async function make(workspace: Workspace, request: ForkRequest, signal: AbortSig
     const bootMs = performance.now() - bootFrom;
     steps.begin('making accounts and capture');
     const pinned = parentRecord.pin && parentRecord.forkPoint;
-    const opening = openClone(workspace, { request, record, server, client, cloned, prepared, pinned });
+    const opening = openClone(workspace, making, {
+      request,
+      from: parentRecord.name,
+      record,
+      server,
+      client,
+      cloned,
+      prepared,
+      pinned,
+    });
     making.work.push(opening.catch(() => undefined));
     const { branch, account, readyAt } = await whileItRuns(server, signal, opening);
-    steps.begin('writing the log entry');
-    await workspace.logEntry({
-      kind: 'fork',
-      branch: record.name,
-      branchId: record._id,
-      text: `Forked ${record.name} from ${parentRecord.name}${request.empty ? ', empty' : ''}`,
-    });
     void noteForkSequence(workspace, branch.record, request.empty ? undefined : workspace.live.get(record.parent!));
     return {
       branch,
@@ -118,6 +122,8 @@ async function make(workspace: Workspace, request: ForkRequest, signal: AbortSig
 
 interface Clone {
   readonly request: ForkRequest;
+  /** What it was forked from, a branch or a pin. */
+  readonly from: string;
   readonly record: BranchRecord;
   readonly server: Server;
   readonly client: MongoClient;
@@ -127,10 +133,11 @@ interface Clone {
   readonly pinned: BranchRecord['forkPoint'];
 }
 
-/** Gives a clone whose server runs its own users and its capture, and tells the catalog that it is there. */
+/** Gives a clone whose server runs its own users and its capture, and tells the catalog and the log that it is there. */
 async function openClone(
   workspace: Workspace,
-  { request, record, server, client, cloned, prepared, pinned }: Clone,
+  making: Making,
+  { request, from, record, server, client, cloned, prepared, pinned }: Clone,
 ): Promise<{ branch: LocalBranch; account: Account; readyAt: number }> {
   const inherited = cloned && lastInheritedTime(client);
   const account = newAccount(request.actor, request.access);
@@ -146,13 +153,15 @@ async function openClone(
   const [clusterTime, branch] = await Promise.all(steps);
   const readyAt = performance.now();
   const disk = cloned?.disk ?? 'copied';
+  const { _id, name } = record;
+  const text = `Forked ${name} from ${from}${request.empty ? ', empty' : ''}`;
+  const entry = logEntry({ kind: 'fork', branch: name, branchId: _id, text });
+  making.entry = entry;
   // The last thing: from here on a server that ends is started again.
-  await workspace.update(record._id, {
-    state: 'live',
-    accounts: [account],
-    port,
-    disk,
-    forkPoint: pinned ?? { clusterTime },
+  await changeAndLog(workspace, _id, {
+    set: { state: 'live', accounts: [account], port, disk, forkPoint: pinned ?? { clusterTime } },
+    unset: [],
+    entry,
   });
   return { branch, account, readyAt };
 }

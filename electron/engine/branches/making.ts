@@ -3,6 +3,7 @@ import { setTimeout } from 'node:timers/promises';
 import { MongoError, type MongoClient } from 'mongodb';
 import { ForkyardError } from '../../../shared/errors.ts';
 import { History } from '../home/history.ts';
+import type { LogRecord } from '../home/records.ts';
 import { waitForExit } from '../mongod/identity.ts';
 import { serverEnded } from '../mongod/replica.ts';
 import type { Server } from '../mongod/server.ts';
@@ -13,6 +14,8 @@ import type { Workspace } from './workspace.ts';
 export interface Making {
   server?: Server;
   client?: MongoClient;
+  /** Comes with the row's being ready. */
+  entry?: LogRecord;
   /** Goes on after a failure elsewhere; what it makes is taken away when it has ended. */
   readonly work: Promise<unknown>[];
 }
@@ -54,8 +57,12 @@ function notReady(): ForkyardError {
   });
 }
 
-/** Takes away what there is of a branch in the making: process, files, history and row. */
-export async function unmake(workspace: Workspace, branchId: string, { server, client, work }: Making): Promise<void> {
+/** Takes away what there is of a branch in the making: process, files, history, row and what the log says of it. */
+export async function unmake(
+  workspace: Workspace,
+  branchId: string,
+  { server, client, entry, work }: Making,
+): Promise<void> {
   const attached = workspace.live.get(branchId);
   if (attached) attached.stopping = true;
   await server?.kill().catch(() => undefined);
@@ -65,8 +72,19 @@ export async function unmake(workspace: Workspace, branchId: string, { server, c
   const branch = workspace.live.get(branchId);
   workspace.live.delete(branchId);
   await branch?.release().catch(() => undefined);
+  if (entry) await workspace.patiently(() => takeBack(workspace, branchId, entry));
   await rm(branchFolder(workspace.data, branchId).root, { recursive: true, force: true });
   await new History(workspace.home, branchId).drop().catch(() => undefined);
   await workspace.patiently(() => workspace.home.branches.deleteOne({ _id: branchId }));
   workspace.options.onBranches();
+}
+
+/** What was ready, or may be for all anybody knows, is half made again: killed on the way, the next engine takes it away. */
+async function takeBack({ home }: Workspace, branchId: string, entry: LogRecord): Promise<void> {
+  await home.client.withSession((session) =>
+    session.withTransaction(async () => {
+      await home.branches.updateOne({ _id: branchId }, { $set: { state: 'starting' } }, { session });
+      await home.log.deleteOne({ _id: entry._id }, { session });
+    }),
+  );
 }

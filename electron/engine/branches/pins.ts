@@ -3,6 +3,7 @@ import { rm } from 'node:fs/promises';
 import { MongoServerError } from 'mongodb';
 import { ForkyardError } from '../../../shared/errors.ts';
 import { contentHash } from '../changes/content-hash.ts';
+import { logEntry } from '../home/log-entry.ts';
 import type { BranchRecord } from '../home/records.ts';
 import { lastInheritedTime } from '../mongod/fork-time.ts';
 import { cloneParent } from './clone-parent.ts';
@@ -10,7 +11,8 @@ import { purge } from './discard.ts';
 import { branchFolder } from './folders.ts';
 import { noteForkSequence, requireName } from './fork.ts';
 import { startBranchServer } from './local-branch.ts';
-import { unmake } from './making.ts';
+import { changeAndLog } from './logged-change.ts';
+import { unmake, type Making } from './making.ts';
 import type { Workspace } from './workspace.ts';
 
 /** A pin as the catalog has it: a branch whose files nobody ever runs a server on. */
@@ -29,6 +31,7 @@ export async function pin(workspace: Workspace, branchName: string, name: string
 
 async function make(workspace: Workspace, source: BranchRecord, name: string, signal: AbortSignal): Promise<PinRecord> {
   const record = await reserve(workspace, source, name);
+  const making: Making = { work: [] };
   try {
     const cloned = await cloneParent(workspace, source, record, false);
     const started = performance.now();
@@ -39,22 +42,18 @@ async function make(workspace: Workspace, source: BranchRecord, name: string, si
       collections: collections.map((each) => ({ ...each })),
       hashMs: Math.round(performance.now() - started),
     };
-    const frozen = await workspace.update(record._id, {
-      state: 'asleep',
-      disk: cloned.disk,
-      forkPoint: { clusterTime },
-      pin: pinned,
-    });
-    await workspace.logEntry({
-      kind: 'pin',
-      branch: source.name,
-      branchId: source._id,
-      text: `Pinned ${source.name} as ${name}`,
+    const text = `Pinned ${source.name} as ${name}`;
+    const entry = logEntry({ kind: 'pin', branch: source.name, branchId: source._id, text });
+    making.entry = entry;
+    const { record: frozen } = await changeAndLog(workspace, record._id, {
+      set: { state: 'asleep', disk: cloned.disk, forkPoint: { clusterTime }, pin: pinned },
+      unset: [],
+      entry,
     });
     void noteForkSequence(workspace, frozen, workspace.live.get(source._id));
     return frozen as PinRecord;
   } catch (error) {
-    await unmake(workspace, record._id, { work: [] });
+    await unmake(workspace, record._id, making);
     throw error;
   }
 }
@@ -117,7 +116,15 @@ export async function unpin(workspace: Workspace, name: string): Promise<void> {
       hint: all.length === 0 ? 'There are no pins.' : `The pins are: ${all.map((each) => each.name).join(', ')}.`,
     });
   }
-  await workspace.turns.take(record._id, () => purge(workspace, record));
-  const text = `Removed the pin ${name} of ${record.pin.of}`;
-  await workspace.logEntry({ kind: 'unpin', branch: record.pin.of, branchId: record.parent ?? record._id, text });
+  const { _id, parent = _id, pin } = record;
+  const text = `Removed the pin ${name} of ${pin.of}`;
+  await workspace.turns.take(_id, async () => {
+    // Should the engine be killed on the way, the next one goes on removing it.
+    await changeAndLog(workspace, _id, {
+      set: { state: 'trashed', active: false, goneAt: new Date() },
+      unset: [],
+      entry: logEntry({ kind: 'unpin', branch: pin.of, branchId: parent, text }),
+    });
+    await purge(workspace, record);
+  });
 }

@@ -38,12 +38,22 @@ export class Restarts {
   /** The server of this branch ended and nobody had stopped it. */
   async begin(branch: LocalBranch): Promise<void> {
     const { _id } = branch.record;
-    await branch.release().catch(() => undefined);
-    // One that a full disk ended would end again; nobody has to wait for that.
-    await this.workspace.room();
-    const restart = this.restart(branch)
+    let onWait = (): void => undefined;
+    const waits = new Promise<void>((resolve) => (onWait = resolve));
+    const room = branch
+      .release()
+      .catch(() => undefined)
+      .then(() => this.workspace.room(onWait));
+    const restart = room
+      .then(() => this.restart(branch))
       .catch((error: unknown) => this.workspace.log(`restart: ${String(error)}`))
       .finally(() => this.ended.delete(_id));
+    // Waited for from here on, while the old client is still being closed too; but one that a full disk ended would end again:
+    // nobody has to wait until there is room.
+    const first = Promise.race([restart, waits]);
+    this.ended.set(_id, first);
+    void this.hold(_id, first);
+    await room;
     this.ended.set(_id, restart);
     await this.hold(_id, restart);
     this.workspace.options.onBranches();

@@ -24,7 +24,8 @@ export async function undoOnBranch(workspace: Workspace, entryId: string): Promi
 
 async function undoExpiry(workspace: Workspace, entry: LogRecord): Promise<LogRecord> {
   const record = await workspace.home.branches.findOne({ _id: entry.branchId });
-  if (record?.state === 'expired') return unexpire(workspace, record);
+  const back = record?.state === 'expired' ? await unexpire(workspace, record) : undefined;
+  if (back) return back;
   const isBack = record !== null && record.state !== 'trashed';
   throw new ForkyardError(
     'undo_refused',

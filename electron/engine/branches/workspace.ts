@@ -339,9 +339,9 @@ export class Workspace implements Yard {
     if (branch) await this.stopBranch(branch, how);
   }
 
-  /** Resolves when the disk has room for what would fill it, or the workspace is closed. */
-  async room(): Promise<void> {
-    await this.disk.room(this.closing.signal);
+  /** Resolves when the disk has room for what would fill it, or the workspace is closed; `onWait` is told where that takes time. */
+  async room(onWait?: () => void): Promise<void> {
+    await this.disk.room(this.closing.signal, onWait);
   }
 
   private async serverEnded(branch: LocalBranch): Promise<void> {

@@ -173,21 +173,26 @@ export class Capture {
 
   /** Appends entries of the engine's own (an import, a gap) to the history; resolves with the last one's sequence. */
   async note(op: 'import' | 'gap', ...entries: readonly NoteFields[]): Promise<number> {
-    return this.exclusively(async () => {
-      const { clusterTime } = this.state;
-      const first = this.state.seq + 1;
-      const seq = this.state.seq + entries.length;
-      const records = entries.map((fields, index) => {
-        const own = op === 'import' ? { actor: engineActor } : {};
-        return { seq: first + index, clusterTime, wall: new Date(), op, ...own, ...fields };
-      });
-      const state = { ...this.state, seq };
-      await this.options.history.append(records, [], state);
-      this.state = state;
-      this.options.onChanges(seq);
-      this.progress();
-      return seq;
+    return this.exclusively(() => this.append(op, entries, {}));
+  }
+
+  /** With them goes where capture is from then on. */
+  private async append(
+    op: 'import' | 'gap',
+    entries: readonly NoteFields[],
+    moved: Partial<CaptureState>,
+  ): Promise<number> {
+    const state = { ...this.state, ...moved, seq: this.state.seq + entries.length };
+    const first = this.state.seq + 1;
+    const records = entries.map((fields, index) => {
+      const own = op === 'import' ? { actor: engineActor } : {};
+      return { seq: first + index, clusterTime: state.clusterTime, wall: new Date(), op, ...own, ...fields };
     });
+    await this.options.history.append(records, [], state);
+    this.state = state;
+    this.options.onChanges(state.seq);
+    this.progress();
+    return state.seq;
   }
 
   private exclusively<T>(work: () => Promise<T>): Promise<T> {
@@ -227,9 +232,9 @@ export class Capture {
         await writing.catch(() => undefined);
         writing = Promise.resolve();
         if (this.ended.signal.aborted) return;
-        if (error instanceof HistoryLost) await this.gap();
-        else {
-          this.options.log(`capture of ${this.options.branchId}: ${String(error)}; trying again`);
+        const problem = error instanceof HistoryLost ? await this.gap().catch((failed: unknown) => failed) : error;
+        if (problem !== undefined) {
+          this.options.log(`capture of ${this.options.branchId}: ${String(problem)}; trying again`);
           await new Promise((resolve) => setTimeout(resolve, pauseMs));
           pauseMs = Math.min(pauseMs * 2, 2_000);
         }
@@ -256,24 +261,21 @@ export class Capture {
     this.progress();
   }
 
-  /** What happened between the last known position and now cannot be known: said, never skipped. */
+  /**
+   * What happened between the last known position and now cannot be known: said, never skipped. Where home fails on the way, or
+   * the engine is killed, the same gap is met again, and is still one.
+   */
   private async gap(): Promise<void> {
     const { client, home, branchId, log } = this.options;
     const reason = 'The change log had rolled over before it was read.';
     log(`capture of ${branchId}: ${reason}`);
     const now = await lastWriteTime(client);
     const from = new Date(this.state.clusterTime.t * 1000);
-    await home.gaps.insertOne({
-      _id: randomUUID(),
-      branch: branchId,
-      kind: 'log',
-      from,
-      to: new Date(),
-      reason,
-      settled: false,
-    });
-    this.state = { ...this.state, clusterTime: now, token: undefined };
-    await this.note('gap', { detail: { reason, from: from.toISOString(), to: new Date().toISOString() } });
+    const to = new Date();
+    const open = { branch: branchId, kind: 'log', from, reason, settled: false } as const;
+    await home.gaps.updateOne(open, { $set: { to }, $setOnInsert: { _id: randomUUID() } }, { upsert: true });
+    const detail = { reason, from: from.toISOString(), to: to.toISOString() };
+    await this.exclusively(() => this.append('gap', [{ detail }], { clusterTime: now, token: undefined }));
   }
 
   private async prepare(batch: StreamBatch, previous: () => Promise<void>): Promise<PreparedBatch> {

@@ -1,4 +1,5 @@
 import { MongoServerError, type MongoClient } from 'mongodb';
+import { isClosed } from '../mongod/unreachable.ts';
 import { openTransactions } from '../mongod/transactions.ts';
 
 /** NamespaceNotFound, CommandNotSupportedOnView, InvalidOptions, CommandNotSupported, Unauthorized-on-system, InvalidNamespace. */
@@ -10,7 +11,7 @@ const politeAttempts = 16;
 /**
  * Switches the server's before- and after-images on for one collection. The command waits behind open transactions
  * and is refused during an index build; it is given up after 50 ms each time, so that nobody waits behind it, and
- * tried again until it took or the collection is gone.
+ * tried again until it took, the collection is gone, or the client was closed, as it is with its branch.
  */
 export async function switchImagesOn(
   client: MongoClient,
@@ -31,7 +32,7 @@ export async function switchImagesOn(
       return;
     } catch (error) {
       if (signal.aborted) return;
-      if (error instanceof MongoServerError && hopeless.has(Number(error.code))) return;
+      if (isClosed(error) || (error instanceof MongoServerError && hopeless.has(Number(error.code)))) return;
       await new Promise((resolve) => setTimeout(resolve, pauseMs));
     }
   }

@@ -11,14 +11,10 @@ import {
   MongoTopologyClosedError,
 } from 'mongodb';
 
+/** What a client says that was closed: it never opens again. */
+const closedForGood = [MongoClientClosedError, MongoNotConnectedError];
 /** What a client ends in that was closed because its server had ended; its pool's error has no class for others. */
-const closed = [
-  MongoClientClosedError,
-  MongoExpiredSessionError,
-  MongoNotConnectedError,
-  MongoServerClosedError,
-  MongoTopologyClosedError,
-];
+const closed = [...closedForGood, MongoExpiredSessionError, MongoServerClosedError, MongoTopologyClosedError];
 const poolClosed = 'MongoPoolClosedError';
 
 /**
@@ -45,6 +41,11 @@ const brokenSocket = new Set([
 
 /** What a commit ends in whose client was closed meanwhile, because its server had ended: that aborts the session's transaction. */
 const closedInCommit = 'Attempted illegal state transition';
+
+/** Whether the client itself was closed, by whoever had opened it. */
+export function isClosed(error: unknown): boolean {
+  return closedForGood.some((kind) => error instanceof kind);
+}
 
 /** Whether a server ended or went away, so that nobody knows what became of what it was asked. */
 export function isUnreachable(error: unknown): boolean {

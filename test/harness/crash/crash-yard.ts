@@ -79,7 +79,7 @@ export class CrashYard {
       await Promise.all([started, armed.disarm()]);
     } else await armed.disarm();
     const answer = victim === 'engine' && reached ? undefined : await answered;
-    await this.settled();
+    await this.settled(victim);
     return { reached, command: armed.command, answer };
   }
 
@@ -99,9 +99,9 @@ export class CrashYard {
     return reached;
   }
 
-  /** Resolves when home and main answer. */
-  async settled(): Promise<void> {
-    for (const of of ['home', 'main']) {
+  /** Resolves when home and main answer, and the sandbox that was killed. */
+  private async settled(victim: Victim): Promise<void> {
+    for (const of of ['home', 'main', ...(typeof victim === 'string' ? [] : [victim.sandbox])]) {
       await until(`${of} answers`, () =>
         this.inside(of)
           .then((client) => client.db('admin').command({ ping: 1 }))
