@@ -43,7 +43,7 @@ const rows = (some: readonly Who[]) => (all ? everybody : some);
 
 describe('a fork', () => {
   it.each(rows(['engine']))(
-    'is there and said, or nothing of it is, when %s is killed in it',
+    'is there and said, or nothing of it is, with %s killed in it',
     async (who) => {
       let made = 0;
       await throughout(0, [branchesAt, logAt], async (stop) => {
@@ -69,7 +69,7 @@ describe('a fork', () => {
 if (all) {
   describe('a removal', () => {
     it.each(everybody)(
-      'of a branch whose grace time is over is said once, and nothing is left, when %s is killed in it',
+      'of a branch whose grace time is over is said once, and nothing is left, with %s killed in it',
       async (who) => {
         const crashAt = async (stop: Stop) => {
           const { name, id } = await crashes.sandbox();
@@ -104,7 +104,7 @@ if (all) {
 
 describe('a discard', () => {
   it.each(rows(['engine', 'home']))(
-    'is done and said, or not begun, when %s is killed in it; done, it can be taken back',
+    'is done and said, or not begun, with %s killed in it; done, it can be taken back',
     async (who) => {
       await throughout(0, [branchesAt, logAt], async (stop) => {
         const { name, id, contents } = await crashes.sandbox();
@@ -133,7 +133,7 @@ describe('a discard', () => {
   );
 
   it.each(rows(['engine']))(
-    'that is taken back is so, or can be, when %s is killed in that',
+    'that is taken back is so, or can be, with %s killed in that',
     async (who) => {
       await throughout(0, [branchesAt, logAt], async (stop) => {
         const { name, id, contents } = await crashes.sandbox();
@@ -163,7 +163,7 @@ describe('a discard', () => {
 
 describe('a reset', () => {
   it.each(rows(['engine', 'home']))(
-    'has given the name to one of both, whole, and says which, when %s is killed in it; and so has its undo',
+    'has given the name to one of both, whole, and says which, with %s killed in it; and so has its undo',
     async (who) => {
       const lock = (skip: number): Stop => ({ server: 'main', commands: ['fsync'], skip });
       await throughout(0, who === 'main' ? [lock] : all ? [branchesAt, logAt] : [logAt], async (stop) => {
@@ -209,7 +209,7 @@ describe('a restore', () => {
   const plansAt = (skip: number): Stop => ({ server: 'home', ns: 'forkyard.plans', commands: ['update'], skip });
 
   it.each(rows(['sandbox']))(
-    'in place is whole or not there, and says which, when %s is killed in it; and so is an undo of changes',
+    'in place is whole or not there, and says which, with %s killed in it; and so is an undo of changes',
     async (who) => {
       const { name, id, contents } = await crashes.sandbox();
       const commitAt = (skip: number): Stop => ({ server: id, commands: ['commitTransaction'], skip });
@@ -245,7 +245,7 @@ describe('a restore', () => {
   );
 
   it.each(rows(['engine']))(
-    'to a new branch is whole, or there is no such branch, when %s is killed in it',
+    'to a new branch is whole, or there is no such branch, with %s killed in it',
     async (who) => {
       const { name, id } = await crashes.sandbox();
       await throughout(0, [plansAt, branchesAt], async (stop) => {
@@ -291,7 +291,7 @@ it('a main that could not be brought up is so at the next start, with its data, 
 
 describe('a verification', () => {
   it.each(rows(['main']))(
-    'says that a server ended when %s is killed in it, adds nothing to the history, and can be done again',
+    'says that a server ended with %s killed in it, adds nothing to the history, and can be done again',
     async (who) => {
       const { name, id } = await crashes.sandbox();
       const readAt = (skip: number): Stop => ({ server: 'main', ns: 'whole.items', commands: ['find'], skip });

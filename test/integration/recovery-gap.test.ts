@@ -68,7 +68,7 @@ it.each<[string, { name: string; isWritten: boolean; kind: string; isInHistory?:
 );
 
 it('a branch whose change log was lost while it slept has one gap in its history', async () => {
-  const { branch, uri } = await yard.call('branches.fork', { name: 'slept', ttlMs: null });
+  const { branch } = await yard.call('branches.fork', { name: 'slept', ttlMs: null });
   await yard.call('branches.sleep', { branch: 'slept' });
   const position = await positionOfWrite((await yard.call('branches.uri', { branch: 'main' })).uri);
   await loseLog(yard.data, position, branch.id);
