@@ -47,7 +47,7 @@ describe('a fork', () => {
     async (who) => {
       let made = 0;
       await throughout(0, [branchesAt, logAt], async (stop) => {
-        const name = `forked-${(made += 1)}`;
+        const name = `forked-${who}-${(made += 1)}`;
         const victim = who === 'sandbox' ? 'engine' : who;
         const crash = await crashes.crash(() => yard.engine.call('branches.fork', { name, ttlMs: null }), stop, victim);
         const record = await crashes.live(name);
