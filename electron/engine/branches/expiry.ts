@@ -13,6 +13,8 @@ import type { Workspace } from './workspace.ts';
 const graceMs = 24 * 60 * 60_000;
 /** Looked at again at least this often: a machine that slept has passed deadlines without a timer noticing. */
 const longestPauseMs = 15_000;
+/** And so soon after a look that failed. */
+const failurePauseMs = 1_000;
 
 export type ExpiryNotice = (branch: string, state: 'soon' | 'expired' | 'gone', at: Date) => void;
 
@@ -38,7 +40,11 @@ export class ExpirySweep {
     clearTimeout(this.timer);
     this.sweeping = (this.sweeping ?? Promise.resolve())
       .then(() => this.sweep())
-      .catch((error: unknown) => this.workspace.log(`expiry: ${String(error)}`));
+      .catch((error: unknown) => {
+        this.workspace.log(`expiry: ${String(error)}`);
+        // Home ended meanwhile: what is due stays due.
+        this.lookIn(failurePauseMs);
+      });
   }
 
   async stop(): Promise<void> {
@@ -78,9 +84,13 @@ export class ExpirySweep {
       .toArray();
     const times = due.flatMap(({ expiresAt, goneAt }) => [expiresAt, goneAt].filter((time) => time !== undefined));
     const future = times.map((time) => time.getTime() - Date.now()).filter((ms) => ms > 0);
+    this.lookIn(Math.min(longestPauseMs, ...future.map((ms) => ms + 1)));
+  }
+
+  private lookIn(ms: number): void {
     clearTimeout(this.timer);
     if (this.stopped) return;
-    this.timer = setTimeout(() => this.wake(), Math.min(longestPauseMs, ...future.map((ms) => ms + 1)));
+    this.timer = setTimeout(() => this.wake(), ms);
     this.timer.unref();
   }
 
