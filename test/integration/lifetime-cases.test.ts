@@ -63,10 +63,7 @@ it('MG-18: a sandbox whose time is up in the middle of its adoption, or of an im
   });
   expect((await adopted()).applied).toBe(3);
   expect(await products(await yard.client('main')).countDocuments({ seen: true })).toBe(3);
-  // Where main's capture is behind the adoption on a busy machine it counts as unreviewed, and waits out its grace instead.
-  await vi.waitFor(async () => expect(['gone', 'expired']).toContain((await row('adopting'))?.state ?? 'gone'), {
-    timeout: 60_000,
-  });
+  await reached('adopting', 'gone');
 
   await yard.fork('importing');
   const source = join(yard.data, 'more.json');

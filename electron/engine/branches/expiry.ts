@@ -153,17 +153,11 @@ export class ExpirySweep {
   }
 }
 
-const mostLooks = 4;
-
 /** Whether anything of the branch differs from its parent and was not adopted. Unknown counts as yes. */
 async function hasUnreviewedWork(workspace: Workspace, branch: LocalBranch): Promise<boolean> {
   try {
     const parent = await workspace.parentOf(branch);
-    let { comparison, settled } = await openComparison(workspace.home, branch, parent);
-    // Where the disk stalls, capture is behind for a moment; nobody waits for this look.
-    for (let looks = 1; !settled && looks < mostLooks; looks += 1) {
-      ({ comparison, settled } = await openComparison(workspace.home, branch, parent));
-    }
+    const { comparison, settled } = await openComparison(workspace.home, branch, parent);
     if (!settled) return true;
     if (compareSchema(comparison.base, comparison.parentCatalog, comparison.branchCatalog).length > 0) return true;
     for await (const page of comparedPages(comparison, new Selection({}, branch.record.name, parent.record.name))) {

@@ -185,12 +185,16 @@ export const changeMethods: Methods<
     return applyStored(context, await requirePlan(store, id), call, job);
   },
 
-  async 'plan.adopt'(context, { branch, ...selection }, call) {
-    return whileMoving(async () => {
-      const plan = await makePlan(context, branch, selection);
-      if (plan.conflicts > 0) throw mustBeDecided(plan);
-      return applyStored(context, plan, call);
-    });
+  async 'plan.adopt'(context, { branch: name, ...selection }, call) {
+    const branch = await context.workspace.branch(name);
+    // Its plan is part of it: a branch whose time is up meanwhile ends behind both.
+    return branch.duringJob(() =>
+      whileMoving(async () => {
+        const plan = await makePlan(context, name, selection);
+        if (plan.conflicts > 0) throw mustBeDecided(plan);
+        return applyStored(context, plan, call);
+      }),
+    );
   },
 
   async 'log.list'({ workspace }, { branch }) {
