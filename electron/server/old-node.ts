@@ -25,10 +25,7 @@ old.statfs ??= async (path) => {
 
 const answerDeadlineMs = 5_000;
 
-/**
- * What a program prints, taken at the end of its output: whether the exit of a child is always told depends on who else
- * in Electron's process handles SIGCHLD.
- */
+/** What a program prints, at the end of its output and within a deadline: forks and capture wait for it. */
 async function outputOf(program: string, args: readonly string[]): Promise<string> {
   const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'ignore'], timeout: answerDeadlineMs });
   const signal = AbortSignal.timeout(answerDeadlineMs);

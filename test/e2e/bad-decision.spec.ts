@@ -1,9 +1,8 @@
 import { expect } from '@playwright/test';
-import { MongoClient } from 'mongodb';
 import { test } from './app.ts';
 import { clean } from './axe.ts';
 import { askEngine } from './engine.ts';
-import { prices, setPrice } from './script.ts';
+import { prices, setPrice, withProducts } from './script.ts';
 
 test('a decision that no longer holds is refused where it is made: a plan that is stale, a unique value taken, an undo, a short disk', async ({
   app,
@@ -51,7 +50,7 @@ test('a decision that no longer holds is refused where it is made: a plan that i
     await withProducts(mainUri, (products) => products.createIndex({ sku: 1 }, { unique: true, sparse: true }));
     await cli('fork', 'clash');
     await withProducts(await uriOf('clash'), (products) => products.updateOne({ _id: 'p2' }, { $set: { sku: 'S-1' } }));
-    await withProducts(mainUri, (products) => products.insertOne({ _id: 'p9', sku: 'S-1' }));
+    await withProducts(mainUri, (products) => products.insertOne({ _id: 'p9', price: 1, sku: 'S-1' }));
     await page.getByRole('treeitem', { name: /^clash/ }).click();
     await page.getByRole('tab', { name: /Review/ }).click();
     await adopt.click();
@@ -86,20 +85,3 @@ test('a decision that no longer holds is refused where it is made: a plan that i
     await expect(page.getByRole('menuitem', { name: /Reset|Discard/ })).toHaveCount(0);
   });
 });
-
-interface Product {
-  _id: string;
-  sku?: string;
-}
-
-async function withProducts(
-  uri: string,
-  work: (products: ReturnType<typeof productsOf>) => Promise<unknown>,
-): Promise<void> {
-  const client = await new MongoClient(uri).connect();
-  await work(productsOf(client)).finally(() => client.close());
-}
-
-function productsOf(client: MongoClient) {
-  return client.db('shop').collection<Product>('products');
-}

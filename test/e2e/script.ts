@@ -3,6 +3,7 @@ import { MongoClient } from 'mongodb';
 interface Product {
   _id: string;
   price: number;
+  sku?: string;
 }
 
 /** What a user's script does with nothing but the connection string: ten percent off, and p3 deleted. */
@@ -41,9 +42,9 @@ export async function answers(uri: string): Promise<boolean> {
     .finally(() => client.close());
 }
 
-async function withProducts(
+export async function withProducts(
   uri: string,
-  work: (products: ReturnType<typeof productsOf>) => Promise<void>,
+  work: (products: ReturnType<typeof productsOf>) => Promise<unknown>,
 ): Promise<void> {
   const client = new MongoClient(uri);
   try {

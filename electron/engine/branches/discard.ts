@@ -150,25 +150,29 @@ export async function emptyTrash(workspace: Workspace): Promise<void> {
   const now = new Date();
   const trashed = await workspace.home.branches.find({ state: 'trashed', goneAt: { $gt: now } }).toArray();
   for (const record of trashed) {
-    const text = `${record.name} was removed from the trash to make room`;
-    await remove(workspace, record, text).catch((error: unknown) => {
-      // Brought back meanwhile, or removed by another who needs room.
-      if (!(error instanceof ForkyardError && error.code === 'unknown_branch')) throw error;
-    });
+    const { _id, name } = record;
+    const text = `${name} was removed from the trash to make room`;
+    await remove(workspace, record, logEntry({ kind: 'gone', branch: name, branchId: _id, text })).catch(
+      (error: unknown) => {
+        // Brought back meanwhile, or removed by another who needs room.
+        if (!(error instanceof ForkyardError && error.code === 'unknown_branch')) throw error;
+      },
+    );
   }
 }
 
 /**
- * Removes what was kept for a while. It is marked and said first: cut off behind that, the next engine goes on removing it.
+ * Removes what was kept: an ended branch, or a pin. It is marked and said first: cut off behind that, the next engine goes on
+ * removing it.
  * @throws ForkyardError `unknown_branch` where it is not as it was found any more
  */
-export async function remove(workspace: Workspace, found: BranchRecord, text: string): Promise<void> {
-  const { _id, name, state, goneAt } = found;
+export async function remove(workspace: Workspace, found: BranchRecord, entry: LogRecord): Promise<void> {
+  const { _id, state, goneAt } = found;
   const { record } = await changeAndLog(workspace, _id, {
     where: { state, ...(goneAt ? { goneAt } : {}) },
     set: { state: 'trashed', active: false, goneAt: new Date() },
     unset: ['note'],
-    entry: logEntry({ kind: 'gone', branch: name, branchId: _id, text }),
+    entry,
   });
   await purge(workspace, record);
 }

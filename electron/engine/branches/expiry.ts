@@ -146,7 +146,8 @@ export class ExpirySweep {
       // It may have waited behind a job that brought it back.
       const due = await workspace.home.branches.findOne({ _id, goneAt: { $lte: new Date() } });
       if (due?.state === 'expired') {
-        await remove(workspace, due, `${name} was removed: its grace time had passed`);
+        const text = `${name} was removed: its grace time had passed`;
+        await remove(workspace, due, logEntry({ kind: 'gone', branch: name, branchId: _id, text }));
         this.notice(name, 'gone', new Date());
       } else if (due) await purge(workspace, due);
     });

@@ -7,7 +7,7 @@ import { logEntry } from '../home/log-entry.ts';
 import type { BranchRecord } from '../home/records.ts';
 import { lastInheritedTime } from '../mongod/fork-time.ts';
 import { cloneParent } from './clone-parent.ts';
-import { purge } from './discard.ts';
+import { remove } from './discard.ts';
 import { branchFolder } from './folders.ts';
 import { noteForkSequence, requireName } from './fork.ts';
 import { startBranchServer } from './local-branch.ts';
@@ -118,13 +118,6 @@ export async function unpin(workspace: Workspace, name: string): Promise<void> {
   }
   const { _id, parent = _id, pin } = record;
   const text = `Removed the pin ${name} of ${pin.of}`;
-  await workspace.turns.take(_id, async () => {
-    // Should the engine be killed on the way, the next one goes on removing it.
-    await changeAndLog(workspace, _id, {
-      set: { state: 'trashed', active: false, goneAt: new Date() },
-      unset: [],
-      entry: logEntry({ kind: 'unpin', branch: pin.of, branchId: parent, text }),
-    });
-    await purge(workspace, record);
-  });
+  const entry = logEntry({ kind: 'unpin', branch: pin.of, branchId: parent, text });
+  await workspace.turns.take(_id, () => remove(workspace, record, entry));
 }
