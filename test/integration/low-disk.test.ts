@@ -65,6 +65,23 @@ it('CS-22: on a disk that is nearly full recording waits and says so, nothing is
   });
 }, 60_000);
 
+it('a sandbox that is just being discarded goes at once where the disk needs its room', async () => {
+  await yard.fork('hurried', { ttlMs: null });
+  let short: Promise<void> | undefined;
+  const stopListening = yard.onEvent((event) => {
+    // Said, and its server not stopped yet.
+    if (event.type === 'log' && event.entry.kind === 'discard') short ??= shortDisk();
+  });
+  await yard.call('branches.discard', { branch: 'hurried' });
+  stopListening();
+  await short;
+  expect(short).toBeDefined();
+  const log = await yard.call('log.list', {});
+  expect(log.filter(({ branch }) => branch === 'hurried').map(({ kind }) => kind)).toEqual(['fork', 'discard', 'gone']);
+  expect((await yard.call('engine.status', {})).disk).toMatchObject({ short: true, trash: 0 });
+  await roomyDisk();
+});
+
 it('forking, importing, adopting, undoing, restoring and resetting are refused up front on such a disk, with both numbers, and nothing is half done', async () => {
   const { ns, client, main, sandbox } = await collectionSides(yard, 'low.refused', [{ _id: 1, n: new Int32(0) }]);
   await sandbox.updateOne(one(1), { $inc: { n: 1 } });

@@ -94,7 +94,7 @@ async function requireDiscardable(workspace: Workspace, record: BranchRecord): P
 async function moveToTrash(workspace: Workspace, { _id }: BranchRecord): Promise<void> {
   const to = trashFolder(workspace.data, _id);
   await mkdir(dirname(to), { recursive: true, mode: 0o700 });
-  await rename(branchFolder(workspace.data, _id).root, to);
+  await rename(branchFolder(workspace.data, _id).root, to).catch(missing);
 }
 
 /** The sandbox that lies in the trash under this name, the one discarded last. */
@@ -140,7 +140,7 @@ export async function takeFromTrash(
   });
 }
 
-/** An engine that was killed may not have moved the files, or have moved them back already. */
+/** An engine that was killed may not have moved the files, or have moved them back already; or the disk needed their room. */
 function missing(error: NodeJS.ErrnoException): void {
   if (error.code !== 'ENOENT') throw error;
 }
