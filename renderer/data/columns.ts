@@ -16,10 +16,14 @@ export interface Column {
   readonly name: string;
   /** Most of its values are numbers: they stand at the right. */
   readonly numeric: boolean;
+  /** How wide it is beside the others, in characters: as wide as most of its values are, and its name within bounds. */
+  readonly chars: number;
 }
 
 const numbers: ReadonlySet<number | undefined> = new Set([Type.Int32, Type.Int64, Type.Double, Type.Decimal128]);
 const sampled = 100;
+/** One document may have 50,000 fields: so many are looked at for their width. */
+const measured = 40;
 
 /** Texts longer than this on average say little in a column. */
 const longText = 48;
@@ -49,11 +53,12 @@ interface Seen {
 }
 
 /**
- * The columns that say most about these documents: `_id`, then plain values that most of them have, in their order, also
- * those one level down. What only repeats the `_id`, what is the same in all, and long texts are left out while there is
- * better.
+ * The columns that say most about these documents and fit beside each other: `_id`, then plain values that most of them have,
+ * in their order, also those one level down. What only repeats the `_id`, what is the same in all, and long texts are left
+ * out while there is better; so is a wide one for a narrower that fits.
+ * @param room for all of them, in characters; one beside the `_id` there is in any case
  */
-export function columnsOf(rows: readonly Row[], most: number): Column[] {
+export function columnsOf(rows: readonly Row[], room: number): Column[] {
   const sample = rows.slice(0, sampled);
   const seen = new Map<string, Seen>();
   for (const row of sample) {
@@ -83,30 +88,42 @@ export function columnsOf(rows: readonly Row[], most: number): Column[] {
     (sameAsId === times ? 0.1 : 1) *
     (times > 1 && sameAsFirst === times ? 0.25 : 1);
   const containers = new Set([...seen.keys()].flatMap(prefixesOf));
-  const chosen = [...seen]
+  const best = [...seen]
     // Containers stand aside for what is in them.
     .filter(([name, { times }]) => times * 5 >= sample.length && !containers.has(name))
     .sort(([, a], [, b]) => worth(b) - worth(a) || a.order - b.order)
-    .slice(0, most)
-    .sort(([, a], [, b]) => a.order - b.order)
-    .map(([name, { times, numeric }]) => ({ name, numeric: numeric * 2 > times }));
-  return [{ name: '_id', numeric: false }, ...chosen];
+    .slice(0, measured);
+  const id = { name: '_id', numeric: false, chars: columnChars(sample, '_id') };
+  const chosen: { column: Column; order: number }[] = [];
+  let left = room - id.chars;
+  for (const [name, { times, numeric, order }] of best) {
+    const chars = columnChars(sample, name);
+    if (chosen.length > 0 && left < chars + gapChars) continue;
+    chosen.push({ column: { name, numeric: numeric * 2 > times, chars }, order });
+    left -= chars + gapChars;
+  }
+  return [id, ...chosen.sort((a, b) => a.order - b.order).map(({ column }) => column)];
 }
 
 const fewestChars = 7;
 const mostChars = 24;
+/** Between two columns. */
+const gapChars = 2;
+/** A column's name is set smaller, and narrower, than its values. */
+const nameScale = 0.9;
 
-/** How wide a column is beside the others, in characters: as wide as most of its values are. */
-export function columnChars(rows: readonly Row[], name: string): number {
-  const lengths = rows
-    .slice(0, sampled)
+function columnChars(sample: readonly Row[], name: string): number {
+  const lengths = sample
     .flatMap(({ fields }) => {
       const value = fields.get(name);
-      return value === undefined ? [] : [plainText(value, mostChars).length];
+      if (value === undefined) return [];
+      const { length } = plainText(value, mostChars);
+      // The quotes of a text are not shown.
+      return [value[0] === Type.String ? length - 2 : length];
     })
     .sort((a, b) => a - b);
   const typical = lengths[Math.floor(lengths.length * 0.9)] ?? 0;
-  return Math.min(mostChars, Math.max(fewestChars, typical));
+  return Math.min(mostChars, Math.max(fewestChars, typical, Math.ceil(name.length * nameScale)));
 }
 
 /** `a` and `a.b` of `a.b.c`: looked up for each of the names, of which one document may have 50,000. */

@@ -7,7 +7,7 @@ import { KindMark } from '../shell/marks.tsx';
 import { age, clock, moment, useNow } from '../shell/time.ts';
 import { useWidth } from '../shell/use-width.ts';
 import { useVirtualRows } from '../shell/virtual-rows.ts';
-import { columnChars, columnsOf } from './columns.ts';
+import { columnsOf } from './columns.ts';
 import type { Column, Row } from './columns.ts';
 import { sortDirection } from './query.ts';
 import type { Documents, Touched } from './read.ts';
@@ -27,11 +27,11 @@ interface TableProps {
 
 const rowHeight = 28;
 const headHeight = 24;
-/** Beside the `_id` at least so many columns, and one for each so many pixels. */
-const fewestColumns = 3;
-const columnPx = 120;
-/** What the `_id`, the signs and times of changes, and the edges take. */
-const fixedPx = 232;
+/** Of the table's font. */
+const charPx = 7.25;
+const edgesPx = 32;
+/** What the signs and times of changes take. */
+const markedPx = 100;
 
 /** The documents read so far, those in view. One tab stop; arrows choose, Enter goes to the document. */
 export function DocumentTable(props: TableProps) {
@@ -52,8 +52,9 @@ export function DocumentTable(props: TableProps) {
     if (last >= rows.length - 30) loadMore();
   }, [last, rows.length, loadMore]);
   const width = useWidth(scroller);
-  const most = Math.max(fewestColumns, Math.floor((width - fixedPx) / columnPx));
-  const columns = useMemo(() => (lines ? columnsOf([], 0) : columnsOf(rows, most)), [rows, lines, most]);
+  const marked = touched !== undefined;
+  const room = Math.floor((width - edgesPx - (marked ? markedPx : 0)) / charPx);
+  const columns = useMemo(() => (lines ? columnsOf([], 0) : columnsOf(rows, room)), [rows, lines, room]);
   const now = useNow(60_000);
   const at = rows.findIndex((row) => row.bson === chosen);
 
@@ -69,8 +70,7 @@ export function DocumentTable(props: TableProps) {
     else return;
     event.preventDefault();
   };
-  const marked = touched !== undefined;
-  const template = useMemo(() => gridTemplate(rows, columns, marked, lines), [rows, columns, marked, lines]);
+  const template = useMemo(() => gridTemplate(columns, marked, lines), [columns, marked, lines]);
   return (
     <div
       role="grid"
@@ -209,15 +209,8 @@ function ChangedAt({ row, touched, now }: { readonly row: Row; readonly touched:
   );
 }
 
-function gridTemplate(
-  rows: readonly Row[],
-  columns: readonly Column[],
-  marked: boolean,
-  lines: boolean,
-): CSSProperties {
-  const widths = columns.map(({ name }) =>
-    lines ? 'minmax(88px, 0.8fr)' : `minmax(64px, ${String(columnChars(rows, name))}fr)`,
-  );
+function gridTemplate(columns: readonly Column[], marked: boolean, lines: boolean): CSSProperties {
+  const widths = columns.map(({ chars }) => (lines ? 'minmax(88px, 0.8fr)' : `minmax(48px, ${String(chars)}fr)`));
   return {
     gridTemplateColumns: [marked ? '16px' : '', ...widths, lines ? 'minmax(0, 6fr)' : '', marked ? '60px' : ''].join(
       ' ',
