@@ -221,7 +221,7 @@ export async function finishPlan(
 
 function sentence(plan: PlanRecord): string {
   if (plan.text !== undefined) return plan.text;
-  const changes = plan.items === 1 ? '1 change' : `${plan.items} changes`;
+  const changes = plan.items === 1 ? '1 change' : `${plan.items.toLocaleString('en')} changes`;
   return plan.kind === 'adopt'
     ? `Adopted ${changes} from ${plan.branchName} into ${plan.parentName}`
     : `Took back ${changes} of ${plan.branchName} in ${plan.parentName}`;

@@ -53,7 +53,7 @@ export async function endSandbox(workspace: Workspace, record: BranchRecord, now
       branchId: record._id,
       items: changes,
       ...(now ? {} : { until: goneAt }),
-      text: `Discarded ${record.name} with ${changes === 1 ? '1 changed document' : `${changes} changed documents`}`,
+      text: `Discarded ${record.name} with ${changes === 1 ? '1 changed document' : `${changes.toLocaleString('en')} changed documents`}`,
     }),
   });
   await workspace.stopRunning(record._id, 'kill');

@@ -74,7 +74,7 @@ async function runImport(workspace: Workspace, branch: LocalBranch, request: Imp
       branch: branch.record.name,
       branchId: branch.record._id,
       items: documents,
-      text: `Imported ${documents === 1 ? '1 document' : `${documents} documents`} from ${label} into ${branch.record.name}`,
+      text: `Imported ${documents === 1 ? '1 document' : `${documents.toLocaleString('en')} documents`} from ${label} into ${branch.record.name}`,
     });
     workspace.options.onBranches();
     return result;

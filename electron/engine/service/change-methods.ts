@@ -228,7 +228,7 @@ async function planUndo(context: Context, entry: string): Promise<PlanRecord> {
 
 function mustBeDecided(plan: PlanRecord): ForkyardError {
   const { branchName: branch, parentName: parent, conflicts, undecided = [] } = plan;
-  const count = conflicts === 1 ? '1 change' : `${conflicts} changes`;
+  const count = conflicts === 1 ? '1 change' : `${conflicts.toLocaleString('en')} changes`;
   const [shown, more] = [undecided.slice(0, 3), conflicts - Math.min(undecided.length, 3)];
   const named = [...shown.map(({ text }) => text), ...(shown.length > 0 && more > 0 ? [`And ${more} more.`] : [])];
   return new ForkyardError(
