@@ -19,6 +19,8 @@ export interface SchemaWithout {
   readonly leaving: ReadonlySet<string>;
   /** Those dropped by the chosen changes, which come back as they were right before. */
   readonly returning: readonly DroppedCollection[];
+  /** All that the chosen changes dropped, also what cannot come back. By UUID. */
+  readonly dropped: ReadonlySet<string>;
   readonly leftOut: readonly LeftOut[];
 }
 
@@ -40,7 +42,9 @@ export async function schemaWithout(
   parent: Side | undefined,
 ): Promise<SchemaWithout> {
   const leftOut: LeftOut[] = [];
-  if (changes.schema.length === 0) return { base: now, then: now, leaving: new Set(), returning: [], leftOut };
+  if (changes.schema.length === 0) {
+    return { base: now, then: now, leaving: new Set(), returning: [], dropped: new Set(), leftOut };
+  }
   const upTo = side.capture.seq;
   const stretches = await stretchesOf(home, side, changes, upTo);
   const edges = [...stretches.values()].flatMap(({ first, last }) => [first - 1, last]);
@@ -74,7 +78,14 @@ export async function schemaWithout(
       put(then, id, before);
     }
   }
-  return { base: new Catalog([...base.values()]), then: new Catalog([...then.values()]), leaving, returning, leftOut };
+  return {
+    base: new Catalog([...base.values()]),
+    then: new Catalog([...then.values()]),
+    leaving,
+    returning,
+    dropped: new Set([...stretches].flatMap(([id, { drop }]) => (drop === undefined ? [] : [id]))),
+    leftOut,
+  };
 }
 
 /** Chosen schema changes by what they are about, and whether nothing else changed it in between. */

@@ -15,7 +15,7 @@ import type { PlanRecord, Undecided } from '../home/plans.ts';
 import type { ChangeRecord } from '../home/records.ts';
 import { storeWayBack } from './back-plan.ts';
 import { inverseOf, type ImagePair } from './inverse.ts';
-import { schemaWithout } from './schema-undo.ts';
+import { schemaWithout, type SchemaWithout } from './schema-undo.ts';
 
 export type ChangesToUndo = Input<'changes.undo'>['what'];
 
@@ -29,6 +29,8 @@ export interface ChosenChanges {
   readonly first: number;
   readonly last: number;
   readonly count: number;
+  /** Changes by one of several, the actor that is asked for among them: whose they are is not known, so they stay. */
+  readonly unsure: number;
   /** Whether everything from the first of them on is chosen: then it is a return to the moment before. */
   readonly isTail: boolean;
 }
@@ -64,7 +66,16 @@ export async function chooseChanges(home: Home, side: Side, what: ChangesToUndo,
   if (imports.length > 0) await addImported(home, branchId, documents, imports);
   let after = 0;
   if (count > 0) for await (const page of marks(home, branchId, { after: first - 1, upTo })) after += page.length;
-  return { documents, schema, series, first, last, count, isTail: count > 0 && after === count };
+  const unsure = 'actor' in what ? await countUnsure(home, branchId, what.actor, upTo) : 0;
+  const isTail = count > 0 && after === count && unsure === 0;
+  return { documents, schema, series, first, last, count, unsure, isTail };
+}
+
+async function countUnsure(home: Home, branchId: string, actor: string, upTo: number): Promise<number> {
+  let count = 0;
+  const oneOfSeveral = { c: actor, 'c.0': { $exists: true } };
+  for await (const page of marks(home, branchId, { after: 0, upTo }, oneOfSeveral)) count += page.length;
+  return count;
 }
 
 function rangeOf(what: ChangesToUndo, upTo: number): { after: number; upTo: number } {
@@ -75,7 +86,8 @@ function rangeOf(what: ChangesToUndo, upTo: number): { after: number; upTo: numb
 function filterOf(what: ChangesToUndo): Document {
   if ('seqs' in what) return { _id: { $in: what.seqs } };
   if ('transaction' in what) return { x: what.transaction };
-  return 'actor' in what ? { c: what.actor } : {};
+  // Of a change that one of several made `c` is an array, which an equality would match too.
+  return 'actor' in what ? { c: what.actor, 'c.0': { $exists: false } } : {};
 }
 
 function chosen(documents: Map<string, ChosenDocument>, uuid: Uint8Array, key: BsonValue): ChosenDocument {
@@ -122,7 +134,7 @@ export async function planUndoChanges(
   const now = await readCatalog(side.client);
   const schema = await schemaWithout(home, side, changes, now, parent);
   const undo = new DocumentsWithout(home, side, changes, now);
-  const left = () => [...schema.leftOut, ...undo.left.values()];
+  const left = () => [...schema.leftOut, ...undo.left.values(), ...unsureOnes(changes)];
   const plan = await storeWayBack(home, {
     kind: 'undo-changes',
     text,
@@ -130,17 +142,26 @@ export async function planUndoChanges(
     base: schema.base,
     now,
     then: schema.then,
-    documents: joined(undo.documents(schema.leaving), ...schema.returning.map((each) => undo.returned(each))),
+    documents: joined(undo.documents(schema), ...schema.returning.map((each) => undo.returned(each))),
     leftOut: left,
     conflicts: () => ({ count: undo.conflicts, named: undo.conflicting.map(changedAgain) }),
   });
   return { plan, conflicting: undo.conflicting };
 }
 
-function changedAgain({ ns, key, fields }: DocumentDiff): Undecided {
+function unsureOnes({ unsure }: ChosenChanges): LeftOut[] {
+  if (unsure === 0) return [];
+  const what = unsure === 1 ? '1 change was' : `${unsure} changes were`;
+  const detail = `${what} made by one of several, and the server does not tell by whom; ${unsure === 1 ? 'it stays' : 'they stay'} unless chosen by number.`;
+  return [{ name: 'history', detail }];
+}
+
+function changedAgain({ ns, key, fields, collectionGone }: ChangedAgain): Undecided {
   const paths = fields.filter(({ path }) => path.length > 0).map(({ path }) => pointerText(path));
   const where = paths.length === 0 ? '' : ` at ${firstOf(paths)}`;
-  const text = `${documentName(ns, key)} was changed again later${where}; it stays as it is.`;
+  const text = collectionGone
+    ? `${documentName(ns, key)} went later with its collection; it stays gone.`
+    : `${documentName(ns, key)} was changed again later${where}; it stays as it is.`;
   return { ns, id: toBase64(key), text };
 }
 
@@ -148,9 +169,14 @@ async function* joined(...all: AsyncIterable<BackDocument[]>[]): AsyncGenerator<
   for (const each of all) yield* each;
 }
 
+/** A document of which the same was changed again. */
+interface ChangedAgain extends DocumentDiff {
+  readonly collectionGone: boolean;
+}
+
 class DocumentsWithout {
   conflicts = 0;
-  readonly conflicting: DocumentDiff[] = [];
+  readonly conflicting: ChangedAgain[] = [];
   readonly left: Map<string, LeftOut>;
   private readonly home: Home;
   private readonly side: Side;
@@ -165,13 +191,13 @@ class DocumentsWithout {
     this.left = new Map([...changes.series].map(timeSeries).map((what) => [what.detail, what]));
   }
 
-  /** @param leaving collections that go as a whole, by UUID */
-  async *documents(leaving: ReadonlySet<string>): AsyncGenerator<BackDocument[]> {
+  /** All but those that go, or come back, with their collection. */
+  async *documents({ leaving, dropped }: SchemaWithout): AsyncGenerator<BackDocument[]> {
     let page: ChosenDocument[] = [];
     let size = 0;
     for (const document of this.changes.documents.values()) {
       const collection = uuidText(document.uuid);
-      if (!this.now.byUuid.has(collection) || leaving.has(collection)) continue;
+      if (leaving.has(collection) || (dropped.has(collection) && !this.now.byUuid.has(collection))) continue;
       page.push(document);
       size += document.seqs.length + 1;
       if (size >= pageChanges) {
@@ -200,20 +226,21 @@ class DocumentsWithout {
 
   private async read(page: readonly ChosenDocument[]): Promise<BackDocument[]> {
     const current = await currentDocuments(this.side, this.now, page);
-    return this.inverse(page, current, (uuid) => this.now.byUuid.get(uuid)!.ns);
+    return this.inverse(page, current, (uuid) => this.now.byUuid.get(uuid)?.ns);
   }
 
   private async inverse(
     page: readonly ChosenDocument[],
     current: ReadonlyMap<string, Uint8Array>,
-    name: (uuid: string) => string,
+    name: (uuid: string) => string | undefined,
   ): Promise<BackDocument[]> {
     const records = await this.side.history.changes.bySeq(page.flatMap(({ seqs }) => seqs));
     const found: BackDocument[] = [];
     for (const document of page) {
       const { uuid, key } = document;
       const id = touchedId(uuid, key);
-      const ns = name(uuidText(uuid));
+      const there = name(uuidText(uuid));
+      const ns = there ?? records.get(document.seqs.at(-1) ?? 0)?.ns ?? '';
       const now = current.get(toBase64(id));
       const pairs = await this.pairsOf(document, records, now);
       if (!pairs) {
@@ -234,6 +261,7 @@ class DocumentsWithout {
             kind,
             conflict: true,
             fields: clashes,
+            collectionGone: there === undefined,
             sides: { row, ns, parentNs: ns, isBucket: false, ...sides },
           });
         }

@@ -127,7 +127,7 @@ export const backMethods: Methods<
     await settle(branch, gaps);
     const upTo = branch.capture.seq;
     const changes = await chooseChanges(workspace.home, branch, what, upTo);
-    if (changes.count === 0) throw nothingChosen(name, what);
+    if (changes.count === 0) throw nothingChosen(name, what, changes.unsure);
     const parent = await parentOf(context, branch);
     const text = `Took back ${changesText(what, changes)} in ${name}`;
     if (changes.isTail) {
@@ -184,7 +184,7 @@ function incomplete(name: string, leftOut: readonly string[]): ForkyardError {
   });
 }
 
-function nothingChosen(name: string, what: ChangesToUndo): ForkyardError {
+function nothingChosen(name: string, what: ChangesToUndo, unsure: number): ForkyardError {
   const meant =
     'seqs' in what
       ? `change ${what.seqs.join(', ')}`
@@ -193,6 +193,10 @@ function nothingChosen(name: string, what: ChangesToUndo): ForkyardError {
         : 'transaction' in what
           ? `transaction ${what.transaction}`
           : `change by ${what.actor}`;
+  if ('actor' in what && unsure > 0) {
+    const message = `Of no change in ${name} is it certain that ${what.actor} made it: each is by one of several.`;
+    return new ForkyardError('usage', message, { hint: `"forkyard changes ${name}" lists them; choose by number.` });
+  }
   return new ForkyardError('usage', `${name} has no ${meant}.`, { hint: `"forkyard changes ${name}" lists them.` });
 }
 
