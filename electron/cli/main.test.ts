@@ -294,7 +294,7 @@ test('down stops the engine and waits for its end, and says so where none runs',
 });
 
 test('help is printed on stdout, for a command too', async () => {
-  for (const argv of [['--help'], ['help', 'fork'], ['fork', '--help']]) {
+  for (const argv of [['--help'], ['help', 'fork'], ['fork', '--help'], ['help', '--json'], ['-h', '--json']]) {
     const printed = { out: '' };
     const code = await main(argv, {
       out: { write: (text) => (printed.out += text) },

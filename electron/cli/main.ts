@@ -67,10 +67,11 @@ export async function main(argv: readonly string[], around: Surroundings): Promi
   // Before anything is understood: an error must already go where the caller looks for it.
   const print = printer(argv.includes('--json'), around.out, around.err);
   try {
-    if (argv.length === 0 || (argv.length === 1 && (argv[0] === '--help' || argv[0] === '-h')))
+    const words = argv.filter((word) => word !== '--json');
+    if (argv.length === 0 || (words.length === 1 && (words[0] === '--help' || words[0] === '-h')))
       return answer(print, overview(commands));
-    if (argv[0] === '--version') return answer(print, __FORKYARD_VERSION__);
-    if (argv[0] === 'help') return answer(print, helpFor(argv[1]));
+    if (words[0] === '--version') return answer(print, __FORKYARD_VERSION__);
+    if (words[0] === 'help') return answer(print, helpFor(words[1]));
     const line = parseLine(commands, argv);
     if (line.flags['help'] === true) return answer(print, commandHelp(line.command));
     return await run(line, print, around);

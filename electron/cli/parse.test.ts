@@ -12,6 +12,11 @@ test('values stay the text they were, wherever the flags stand', () => {
   expect(line.flags).toEqual({ data: '007', db: '2024', collection: '1e3', json: true });
 });
 
+test('a negative number is the value of the flag before it, whose command says what is wrong with it', () => {
+  expect(parse('fork', 'b', '--ttl', '-1h').flags['ttl']).toBe('-1h');
+  expect(parse('changes', 'b', '--after', '-1', '--json').flags).toEqual({ after: '-1', json: true });
+});
+
 test('a flag that repeats keeps each value', () => {
   expect(parse('adopt', 'b', '--only', 'a.b', '--only', 'a.c').flags['only']).toEqual(['a.b', 'a.c']);
 });
@@ -26,7 +31,16 @@ test.each([
   [['keep', 'b', '--ttl=1h'], '`forkyard keep` has no flag --ttl.', 'forkyard keep BRANCH'],
   [['fork'], '`forkyard fork` needs NAME.', /^forkyard fork NAME/],
   [['fork', 'a', 'b'], '`forkyard fork` does not take "b".', /^forkyard fork NAME/],
-  [['fork', 'a', '--ttl'], "`forkyard fork`: Option '--ttl <value>' argument missing.", /^forkyard fork NAME/],
+  [
+    ['fork', 'a', '--ttl'],
+    '`forkyard fork`: --ttl needs a value; one that begins with a dash is written --ttl=-….',
+    /^forkyard fork NAME/,
+  ],
+  [
+    ['branches', '--data', '--json'],
+    '`forkyard branches`: --data needs a value; one that begins with a dash is written --data=-….',
+    'forkyard branches [--all]',
+  ],
   [['down', '--json=yes'], "`forkyard down`: Option '--json' does not take an argument.", 'forkyard down'],
 ])('%j is refused in one sentence', (argv, message, hint) => {
   expect(() => parse(...argv)).toThrow(

@@ -66,7 +66,7 @@ function readFlags(command: Command, flags: Readonly<Record<string, Flag>>, args
   }
   try {
     return parseArgs({
-      args: [...args],
+      args: withNegativeValues(flags, args),
       allowPositionals: true,
       options: Object.fromEntries(
         Object.entries(flags).map(([name, flag]) => [
@@ -77,9 +77,24 @@ function readFlags(command: Command, flags: Readonly<Record<string, Flag>>, args
     });
   } catch (cause) {
     // Node adds advice about `--` behind the first sentence.
-    const sentence = (cause as Error).message.split(/\.\s|\n/)[0] ?? '';
+    const [first = ''] = (cause as Error).message.split(/\.\s|\n/);
+    const [, flag] = /^Option '(?:-\w, )?(--[\w-]+).* argument (?:missing|is ambiguous)$/.exec(first) ?? [];
+    const sentence =
+      flag === undefined ? first : `${flag} needs a value; one that begins with a dash is written ${flag}=-…`;
     throw new ForkyardError('usage', `\`forkyard ${command.name}\`: ${sentence}.`, { hint: usageLine(command), cause });
   }
+}
+
+/** `--ttl -1h` as `--ttl=-1h`: no flag begins with a digit, and what is wrong with the value is better said of the value. */
+function withNegativeValues(flags: Readonly<Record<string, Flag>>, args: readonly string[]): string[] {
+  const joined: string[] = [];
+  for (const arg of args) {
+    const before = joined.at(-1);
+    const takesValue = before?.startsWith('--') === true && flags[before.slice(2)]?.value !== undefined;
+    if (takesValue && /^-\d/.test(arg)) joined[joined.length - 1] = `${before}=${arg}`;
+    else joined.push(arg);
+  }
+  return joined;
 }
 
 function optionOf({ value, short }: Flag): { type: 'boolean' | 'string'; short?: string } {

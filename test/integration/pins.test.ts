@@ -119,7 +119,11 @@ it('a pin outlives the branch that it is of, and forks from it go on', async () 
 it('a taken name, an unknown pin and a pin used as a branch are refused', async () => {
   expect((await yard.refusal('pins.create', { branch: 'main', name: 'v1' })).code).toBe('name_taken');
   expect((await yard.refusal('pins.create', { branch: 'main', name: 'first' })).code).toBe('name_taken');
-  expect((await yard.refusal('branches.fork', { name: 'v1' })).code).toBe('name_taken');
+  expect(await yard.refusal('branches.fork', { name: 'v1' })).toMatchObject({
+    code: 'name_taken',
+    message: 'There is a pin "v1" already.',
+    hint: 'Choose another name, or remove it first with "forkyard unpin v1".',
+  });
   expect((await yard.refusal('pins.create', { branch: 'nobody', name: 'v2' })).code).toBe('unknown_branch');
   expect((await yard.refusal('pins.remove', { pin: 'v9' })).code).toBe('unknown_pin');
   for (const method of ['branches.discard', 'branches.wake', 'branches.uri', 'branches.reset'] as const) {

@@ -10,6 +10,7 @@ import {
   type Account,
 } from '../mongod/accounts.ts';
 import { settleNow } from '../changes/side.ts';
+import { requireActorName } from './actor-name.ts';
 import type { LocalBranch } from './local-branch.ts';
 import type { Workspace } from './workspace.ts';
 
@@ -42,7 +43,7 @@ export async function listActors(branch: LocalBranch): Promise<ActorState[]> {
   });
 }
 
-/** A credential of its own for one more program. @throws ForkyardError `name_taken`, `usage` */
+/** A credential of its own for one more program. @throws ForkyardError `name_taken`, `name_invalid` */
 export function addActor(
   workspace: Workspace,
   branch: LocalBranch,
@@ -72,7 +73,7 @@ function accountOf(branch: LocalBranch, actor: string): Account | undefined {
 
 async function create(workspace: Workspace, branch: LocalBranch, actor: string, access: AccessLevel): Promise<Account> {
   const { accounts, name } = branch.record;
-  if (actor.trim() === '') throw new ForkyardError('usage', 'An actor needs a name.');
+  requireActorName(actor);
   const account = newAccount(actor, access);
   if (accounts.some(({ user }) => user === account.user)) {
     throw new ForkyardError(

@@ -17,6 +17,7 @@ import { lastInheritedTime } from '../mongod/fork-time.ts';
 import { lastWriteTime } from '../mongod/replica.ts';
 import type { OpenTransaction } from '../mongod/transactions.ts';
 import type { Server } from '../mongod/server.ts';
+import { requireActorName } from './actor-name.ts';
 import { cloneParent } from './clone-parent.ts';
 import type { GateResult } from './fork-gate.ts';
 import { startBranchServer, type LocalBranch } from './local-branch.ts';
@@ -61,6 +62,7 @@ export function requireName(name: string): void {
  */
 export async function fork(workspace: Workspace, request: ForkRequest): Promise<ForkResult> {
   requireName(request.name);
+  requireActorName(request.actor);
   return workspace.whileOpen((signal) => make(workspace, request, signal));
 }
 
@@ -166,6 +168,16 @@ async function openClone(
   return { branch, account, readyAt };
 }
 
+async function nameTaken(workspace: Workspace, name: string): Promise<ForkyardError> {
+  const other = await workspace.home.branches.findOne({ name, active: true });
+  const [what, remove] = other?.pin
+    ? ['pin', 'remove it first with "forkyard unpin']
+    : ['branch', 'discard it first with "forkyard discard'];
+  return new ForkyardError('name_taken', `There is a ${what} "${name}" already.`, {
+    hint: name === mainName ? 'Choose another name.' : `Choose another name, or ${remove} ${name}".`,
+  });
+}
+
 async function reserve(workspace: Workspace, request: ForkRequest, parent: BranchRecord): Promise<BranchRecord> {
   const record: BranchRecord = {
     _id: randomBytes(6).toString('hex'),
@@ -186,12 +198,7 @@ async function reserve(workspace: Workspace, request: ForkRequest, parent: Branc
     await workspace.home.branches.insertOne(record);
   } catch (error) {
     if (error instanceof MongoServerError && error.code === 11000) {
-      throw new ForkyardError('name_taken', `There is a branch "${request.name}" already.`, {
-        hint:
-          request.name === mainName
-            ? 'Choose another name.'
-            : `Choose another name, or discard it first with "forkyard discard ${request.name}".`,
-      });
+      throw await nameTaken(workspace, request.name);
     }
     throw error;
   }

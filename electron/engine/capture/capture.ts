@@ -6,7 +6,7 @@ import { lastWriteTime } from '../mongod/replica.ts';
 import type { History } from '../home/history.ts';
 import type { ImportedKey } from '../home/touched-documents.ts';
 import type { Home } from '../home/home.ts';
-import { engineActor, type CaptureState, type ChangeRecord, type GapRecord } from '../home/records.ts';
+import { engineActor, ttlActor, type CaptureState, type ChangeRecord, type GapRecord } from '../home/records.ts';
 import { BucketBases } from './bucket-bases.ts';
 import { authorsOf, timeKey, type Author } from './attribution.ts';
 import { canHaveImages, switchImagesOn } from './coverage.ts';
@@ -38,8 +38,6 @@ export interface CaptureOptions {
   readonly onChanges: (seq: number) => void;
   readonly log: (line: string) => void;
 }
-
-const ttlActor = 'TTL';
 
 const transactionBytes = 8 * 1024 * 1024;
 const transactionEvents = 1_000;

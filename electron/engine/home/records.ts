@@ -6,6 +6,9 @@ import type { Account } from '../mongod/accounts.ts';
 /** What the engine's own writes are called in a history. */
 export const engineActor = 'forkyard';
 
+/** Who removes what a TTL index lets expire. */
+export const ttlActor = 'TTL';
+
 /** A branch in the catalog. */
 export interface BranchRecord {
   readonly _id: string;

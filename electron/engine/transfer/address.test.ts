@@ -66,9 +66,19 @@ it('addresses of IPv6 are parsed; a link-local one with its interface is named a
 });
 
 it('what is no connection string is refused in plain words that show nothing of it', () => {
-  for (const uri of ['mongodb://', 'mongodb+srv://a,b/', 'mongodb://us%zzer:secret@h', 'mongodb://@h/']) {
+  for (const uri of ['mongodb://', 'mongodb://us%zzer:secret@h', 'mongodb://@h/']) {
     const error = refusal(uri);
     expect(error.code).toBe('source_unreadable');
     expect(JSON.stringify(error.toBody())).not.toContain('secret');
+  }
+});
+
+it('an SRV address with a port, or with several hosts, is told what is wrong with it', () => {
+  for (const uri of ['mongodb+srv://u:secret@h.example.com:27017/', 'mongodb+srv://a.example.com,b.example.com/']) {
+    expect(refusal(uri)).toMatchObject({
+      code: 'source_unreadable',
+      message: 'A mongodb+srv:// address names one host and no port.',
+      hint: expect.stringContaining('mongodb://host1:27017'),
+    });
   }
 });

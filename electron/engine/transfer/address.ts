@@ -41,6 +41,11 @@ export function parseAddress(uri: string): Address {
   try {
     parsed = new ConnectionString(uri);
   } catch {
+    if (/^mongodb\+srv:/i.test(uri) && /:\d+|,/.test(hostsOf(uri))) {
+      throw new ForkyardError('source_unreadable', 'A mongodb+srv:// address names one host and no port.', {
+        hint: 'DNS tells the servers and their ports; to name them yourself write mongodb://host1:27017,host2:27017/?tls=true.',
+      });
+    }
     // The parser's own message can hold the user name.
     throw new ForkyardError('source_unreadable', 'The connection string cannot be read.', {
       hint: 'It has the form mongodb://user:password@host:27017/?options or mongodb+srv://user:password@host/?options.',
