@@ -161,14 +161,41 @@ describe('a discard', () => {
   );
 });
 
+it.each(rows(['home']).filter((who) => who !== 'sandbox'))(
+  'a branch that is put to sleep, and woken, runs where the catalog says so and else does not, with %s killed in it',
+  async (who) => {
+    const { name, id, contents } = await crashes.sandbox();
+    const through = async (verb: 'sleep' | 'wake', wanted: string, stop: Stop) => {
+      const begin = () => yard.engine.call(`branches.${verb}`, { branch: name });
+      const crash = await crashes.crash(begin, stop, victimOf(who, id));
+      const { state } = (await crashes.row({ _id: id }))!;
+      if (crash.answer) expect(['value' in crash.answer, state]).toEqual([true, wanted]);
+      await yard.engine.call(`branches.${verb}`, { branch: name });
+      if (wanted === 'live') expect(await crashes.live(name)).toMatchObject({ _id: id });
+      else expect(await crashes.runs(id)).toBe(false);
+      expect(await crashes.halfMade()).toEqual([]);
+      return crash;
+    };
+    await throughout(0, [branchesAt], async (stop) => {
+      const asleep = await through('sleep', 'asleep', stop);
+      const woken = await through('wake', 'live', stop);
+      expect(await crashes.holds(id)).toEqual(contents);
+      return woken.reached ? woken : asleep;
+    });
+    await yard.engine.call('branches.discard', { branch: name, now: true });
+  },
+  timeout,
+);
+
 describe('a reset', () => {
-  it.each(rows(['engine', 'home']))(
+  it.each(rows(['engine', 'home', 'sandbox']))(
     'has given the name to one of both, whole, and says which, with %s killed in it; and so has its undo',
     async (who) => {
       const lock = (skip: number): Stop => ({ server: 'main', commands: ['fsync'], skip });
       await throughout(0, who === 'main' ? [lock] : all ? [branchesAt, logAt] : [logAt], async (stop) => {
         const { name, id, uri, contents } = await crashes.sandbox();
-        const victim = victimOf(who, id);
+        // The one that goes, or the one that comes.
+        const victim = who === 'sandbox' ? 'sandboxes' : who;
         const crash = await crashes.crash(() => yard.engine.call('branches.reset', { branch: name }), stop, victim);
         let now = (await crashes.live(name))!;
         const isReset = now._id !== id;
@@ -186,7 +213,7 @@ describe('a reset', () => {
         const back = await crashes.crash(
           () => yard.engine.call('log.undo', { entry: entry!.entry }),
           stop.server === 'main' ? branchesAt(stop.skip ?? 0) : stop,
-          victimOf(who, now._id),
+          victim,
         );
         const after = (await crashes.live(name))!;
         const isBack = after._id === id;

@@ -233,7 +233,8 @@ export async function sleep(workspace: Workspace, name: string): Promise<BranchR
     await branch.idle();
     await settleNow(branch);
     await workspace.stopRunning(branch.record._id, 'stop');
-    await workspace.update(branch.record._id, { state: 'asleep' });
+    // Its server has ended: the catalog must come to say so.
+    await workspace.patiently(() => workspace.update(branch.record._id, { state: 'asleep' }));
   });
   return workspace.record(name);
 }
@@ -250,7 +251,8 @@ async function bringBack(
     await workspace.openBranch(record);
     const back = { state: 'live', ...set } as const;
     if (record.state !== 'expired') {
-      await workspace.update(_id, back, ['goneAt', 'note']);
+      // Its server runs: the catalog must come to say so.
+      await workspace.patiently(() => workspace.update(_id, back, ['goneAt', 'note']));
       return undefined;
     }
     const text = `Brought ${name} back after its time was up`;

@@ -36,5 +36,7 @@ export async function changeAndLog(
     ),
   );
   workspace.options.onLog(entry);
-  return { record: workspace.noted(await branches.findOne({ _id: branchId })), entry };
+  // It is done: what is asked after it must not make it look as if it were not.
+  const record = await workspace.patiently(() => branches.findOne({ _id: branchId }));
+  return { record: workspace.noted(record), entry };
 }

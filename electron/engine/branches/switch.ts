@@ -2,6 +2,7 @@ import type { ClientSession } from 'mongodb';
 import { ForkyardError } from '../../../shared/errors.ts';
 import { logEntry } from '../home/log-entry.ts';
 import type { BranchRecord, LogRecord } from '../home/records.ts';
+import { isUnreachable } from '../mongod/unreachable.ts';
 import type { LocalBranch } from './local-branch.ts';
 import type { Workspace } from './workspace.ts';
 
@@ -58,8 +59,9 @@ async function run(workspace: Workspace, change: Switch): Promise<Switched> {
     started = arrival.branch;
     const switched = await commit(workspace, { ...change, out }, arrival);
     started.record = switched.record;
-    await workspace.makeDueAccounts(started);
+    workspace.watch(started);
     workspace.options.onLog(switched.entry);
+    await letIn(workspace, started);
     return { ...switched, record: started.record };
   } catch (error) {
     const now = await workspace.patiently(() => workspace.home.branches.findOne({ _id: out._id }));
@@ -69,6 +71,16 @@ async function run(workspace: Workspace, change: Switch): Promise<Switched> {
       await workspace.openBranch(out).catch((problem: unknown) => workspace.failed(out, problem));
     }
     throw error;
+  }
+}
+
+/** The name is the new one's by now: should its server end here, its restart lets its users in. */
+async function letIn(workspace: Workspace, started: LocalBranch): Promise<void> {
+  try {
+    await workspace.makeDueAccounts(started);
+  } catch (error) {
+    if (!isUnreachable(error)) throw error;
+    workspace.log(`the accounts of ${started.record.name}: ${String(error)}`);
   }
 }
 
@@ -119,6 +131,7 @@ async function commit(workspace: Workspace, change: Switch, { branch, set: own }
   await home.client.withSession((session) =>
     session.withTransaction(() => steps(session), { writeConcern: { w: 1, j: true } }),
   );
-  const [record, backup] = await Promise.all([into, out._id].map((_id) => home.branches.findOne({ _id })));
+  const read = (_id: string) => workspace.patiently(() => home.branches.findOne({ _id }));
+  const [record, backup] = await Promise.all([into, out._id].map(read));
   return { record: record!, backup: backup!, entry };
 }

@@ -143,7 +143,7 @@ export class Workspace implements Yard {
   async makeDueAccounts(branch: LocalBranch): Promise<void> {
     const { _id, accounts } = branch.record;
     await setAccounts(branch.client, accounts, this.credentials.user);
-    await this.update(_id, {}, ['accountsDue']);
+    await this.patiently(() => this.update(_id, {}, ['accountsDue']));
   }
 
   /** A port that another program took meanwhile is left to it; whoever has the old connection string is told why. */
@@ -187,8 +187,13 @@ export class Workspace implements Yard {
       throw error;
     }
     this.live.set(record._id, branch);
-    server.exited.then(() => this.serverEnded(branch)).catch(() => undefined);
+    this.watch(branch);
     return branch;
+  }
+
+  /** Has a branch's server started again that ends by itself, or has; again once its record says that it is to run. */
+  watch(branch: LocalBranch): void {
+    branch.server.exited.then(() => this.serverEnded(branch)).catch(() => undefined);
   }
 
   /** A branch by name; its record alone where it is not running. @throws ForkyardError `unknown_branch` */
@@ -348,6 +353,7 @@ export class Workspace implements Yard {
     const { _id, state } = branch.record;
     // One that is being made is its fork's business.
     if (branch.stopping || this.closing.signal.aborted || state === 'starting') return;
+    if (this.live.get(_id) !== branch) return;
     this.live.delete(_id);
     await this.restarts.begin(branch);
   }

@@ -1,12 +1,12 @@
 import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import type { MongoClient } from 'mongodb';
 import { EngineProcess } from '../engine-process.ts';
 import { until } from '../until.ts';
 import { Armed, useStoppableServers, type Stop } from './stops.ts';
 
-/** Who is killed: the engine, or the server of home, of main or of a sandbox (by id). */
-export type Victim = 'engine' | 'home' | 'main' | { readonly sandbox: string };
+/** Who is killed: the engine, or the server of home, of main, of a sandbox (by id), or of whatever sandboxes run then. */
+export type Victim = 'engine' | 'home' | 'main' | 'sandboxes' | { readonly sandbox: string };
 
 /** So many ends within a minute and the engine leaves a server alone: it is started anew before. */
 const restartsPerMinute = 3;
@@ -79,7 +79,7 @@ export class CrashYard {
       await Promise.all([started, armed.disarm()]);
     } else await armed.disarm();
     const answer = victim === 'engine' && reached ? undefined : await answered;
-    await this.settled(victim);
+    await this.settled();
     return { reached, command: armed.command, answer };
   }
 
@@ -99,17 +99,26 @@ export class CrashYard {
     return reached;
   }
 
-  /** Resolves when home and main answer, and the sandbox that was killed. */
-  private async settled(victim: Victim): Promise<void> {
-    for (const of of ['home', 'main', ...(typeof victim === 'string' ? [] : [victim.sandbox])]) {
-      await until(`${of} answers`, () =>
-        this.inside(of)
-          .then((client) => client.db('admin').command({ ping: 1 }))
-          .then(
-            () => true,
-            () => false,
-          ),
-      );
+  /** Resolves when home answers, and every branch that is to run. */
+  private async settled(): Promise<void> {
+    await until('home answers', () => this.answers('home'));
+    const branches = (await this.inside('home'))
+      .db('forkyard')
+      .collection<{ _id: string; name: string; state: string }>('branches');
+    for (const { _id, name } of await branches.find().toArray()) {
+      await until(`${name} answers`, async () => {
+        const row = await branches.findOne({ _id });
+        return row?.state !== 'live' || (await this.answers(_id));
+      });
+    }
+  }
+
+  private async answers(of: string): Promise<boolean> {
+    try {
+      await (await this.inside(of)).db('admin').command({ ping: 1 });
+      return true;
+    } catch {
+      return false;
     }
   }
 
@@ -121,14 +130,18 @@ export class CrashYard {
 
   private async kill(victim: Victim): Promise<void> {
     if (victim === 'engine') return this.engine.kill();
-    const of = typeof victim === 'string' ? victim : victim.sandbox;
-    process.kill((await this.engine.server(of)).pid, 'SIGKILL');
-    this.ends.set(of, (this.ends.get(of) ?? 0) + 1);
+    const key = nameOf(victim);
+    const isOthers = ({ dbPath }: { dbPath: string }) => ['home', 'main'].includes(basename(dirname(dbPath)));
+    const servers =
+      victim === 'sandboxes'
+        ? (await this.engine.servers()).filter((server) => !isOthers(server))
+        : [await this.engine.server(key)];
+    for (const { pid } of servers) process.kill(pid, 'SIGKILL');
+    this.ends.set(key, (this.ends.get(key) ?? 0) + 1);
   }
 
   private async makeKillable(victim: Victim): Promise<void> {
-    const of = typeof victim === 'string' ? victim : victim.sandbox;
-    if (victim !== 'engine' && (this.ends.get(of) ?? 0) < restartsPerMinute) return;
+    if (victim !== 'engine' && (this.ends.get(nameOf(victim)) ?? 0) < restartsPerMinute) return;
     this.ends.clear();
     if (victim === 'engine') return;
     await this.engine.kill();
@@ -144,8 +157,11 @@ export class CrashYard {
   }
 }
 
+function nameOf(victim: Victim): string {
+  return typeof victim === 'string' ? victim : victim.sandbox;
+}
+
 function holdMs(stop: Stop, victim: Victim): number {
   if (victim === 'engine') return heldBehindEngineMs;
-  const of = typeof victim === 'string' ? victim : victim.sandbox;
-  return of === stop.server ? heldForGoodMs : heldBesideMs;
+  return nameOf(victim) === stop.server ? heldForGoodMs : heldBesideMs;
 }
