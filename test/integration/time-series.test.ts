@@ -187,6 +187,31 @@ it('a way back says that measurements stay as they are', async () => {
   expect(undone.leftOut).toContain(stays);
 });
 
+it('a series that was dropped, or dropped and made anew, is said to stay so, and none comes back empty', async () => {
+  const { sandbox } = await series('lost');
+  await sandbox.createCollection('v', { timeseries: { timeField: 't' } });
+  await sandbox.collection('v').insertMany(measurements('a', 2));
+  await sandbox.collection<{ _id: number }>('plain').insertOne({ _id: 1 });
+  const { last } = await yard.call('changes.page', { branch: 'lost', settle: true });
+  await sandbox.collection('w').drop();
+  await sandbox.collection('v').drop();
+  await sandbox.createCollection('v', { timeseries: { timeField: 't' } });
+  await sandbox.collection<{ _id: number }>('plain').insertOne({ _id: 2 });
+  const gone = (name: string) =>
+    `The time-series collection lost.${name} was dropped since, and its measurements are recorded nowhere. It stays as it is now.`;
+  const preview = await yard.call('restore.preview', { branch: 'lost', to: { seq: last } });
+  expect(preview.leftOut).toEqual([gone('w'), gone('v')]);
+  expect(preview.schema).toEqual([]);
+  const { changes } = await yard.call('changes.page', { branch: 'lost', after: last });
+  const drop = changes.filter(({ op, ns }) => op === 'drop' && ns === 'lost.w').map(({ seq }) => seq);
+  const undone = await yard.call('changes.undo', { branch: 'lost', what: { seqs: drop } });
+  expect([undone.items, undone.leftOut]).toEqual([0, [gone('w')]]);
+  const { plan } = await yard.call('restore.plan', { branch: 'lost', to: { seq: last } });
+  await yard.call('plan.apply', { plan });
+  expect(await sandbox.listCollections({ name: 'w' }).toArray()).toEqual([]);
+  expect(await sandbox.collection('plain').countDocuments()).toBe(1);
+});
+
 /** Random writes, the same for the same seed. */
 async function write(db: Db, seed: number, writes: number): Promise<void> {
   const random = new Random(seed);

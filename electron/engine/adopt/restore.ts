@@ -1,7 +1,8 @@
-import type { BackDocument, LeftOut, Rewind } from '../changes/rewind.ts';
+import { goneSeries, type BackDocument, type LeftOut, type Rewind } from '../changes/rewind.ts';
 import { Catalog } from '../changes/catalog.ts';
 import { DroppedCollection } from '../changes/dropped.ts';
 import type { MomentAt } from '../changes/moment.ts';
+import { seriesDroppedBetween } from '../changes/schema-history.ts';
 import type { Side } from '../changes/side.ts';
 import type { PlanRecord } from '../home/plans.ts';
 import { storeWayBack } from './back-plan.ts';
@@ -22,6 +23,7 @@ export class Restoration {
   /** @param parent the branch that the source came from, where it has one that runs */
   static async open(rewind: Rewind, parent: Side | undefined): Promise<Restoration> {
     const dropped: DroppedCollection[] = [];
+    // By UUID, series by name.
     const lost = new Set<string>();
     for (const uuid of rewind.dropped) {
       const collection = await DroppedCollection.open(rewind, uuid, parent);
@@ -30,7 +32,13 @@ export class Restoration {
         if (!rewind.now.byUuid.has(uuid)) lost.add(uuid);
       } else dropped.push(collection);
     }
-    const kept = [...rewind.then.byNamespace.values()].filter(({ uuid }) => uuid === undefined || !lost.has(uuid));
+    const { home, source, at, upTo } = rewind;
+    for (const ns of await seriesDroppedBetween(home, source.record._id, at.seq, upTo)) {
+      if (rewind.then.byNamespace.get(ns)?.kind !== 'timeseries') continue;
+      rewind.leaveOut(goneSeries(ns));
+      if (rewind.now.byNamespace.get(ns)?.kind !== 'timeseries') lost.add(ns);
+    }
+    const kept = [...rewind.then.byNamespace.values()].filter(({ uuid, ns }) => !lost.has(uuid ?? ns));
     return new Restoration(rewind, new Catalog(kept), dropped);
   }
 

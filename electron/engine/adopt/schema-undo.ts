@@ -1,7 +1,7 @@
 import { Binary } from 'mongodb';
 import { Catalog, type CollectionSchema } from '../changes/catalog.ts';
 import { DroppedCollection } from '../changes/dropped.ts';
-import { Rewind, type LeftOut } from '../changes/rewind.ts';
+import { goneSeries, Rewind, type LeftOut } from '../changes/rewind.ts';
 import { catalogsAt, droppedTarget, unlikeServer } from '../changes/schema-history.ts';
 import type { Side } from '../changes/side.ts';
 import { uuidText } from '../changes/touched.ts';
@@ -63,6 +63,7 @@ export async function schemaWithout(
     else if (!isWhole) leave('schema', `The schema of ${ns} was changed by others in between; it stays as it is.`);
     else if (after && !before && now.byUuid.has(id) && !(await holdsOnlyChosen(home, side, id, changes, upTo)))
       leave('schema', `${ns} was made by these changes and others wrote to it; it stays.`);
+    else if (before?.kind === 'timeseries' && drop !== undefined) leftOut.push(goneSeries(ns));
     else {
       if (before && drop !== undefined && !now.byUuid.has(id) && before.uuid !== undefined) {
         const at = { seq: drop - 1, time: undefined };

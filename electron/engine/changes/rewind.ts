@@ -253,6 +253,14 @@ export function timeSeries(ns: string): LeftOut {
   };
 }
 
+/** What was in a series is not recorded: it would come back empty. */
+export function goneSeries(ns: string): LeftOut {
+  return {
+    name: 'documents',
+    detail: `The time-series collection ${ns} was dropped since, and its measurements are recorded nowhere. It stays as it is now.`,
+  };
+}
+
 /** The moment's catalog, told in the server's own bytes where nothing changed since, and as it is now where unknown. */
 function catalogThen(then: Catalog, replayed: Catalog, now: Catalog, unlike: ReadonlySet<string>): Catalog {
   const collections: CollectionSchema[] = [];

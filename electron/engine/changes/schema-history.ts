@@ -39,6 +39,22 @@ export async function dropsBetween(
   return drops;
 }
 
+/** The time-series collections that were dropped between two sequences, by name: they have no other identity. */
+export async function seriesDroppedBetween(
+  home: Home,
+  branchId: string,
+  after: number,
+  upTo: number,
+): Promise<Set<string>> {
+  const dropped = new Set<string>();
+  for await (const { seq, op, ns } of schemaEvents(home, branchId, upTo)) {
+    const [db, name] = splitNamespace(ns);
+    if (seq > after && op === 'drop' && name.startsWith(bucketPrefix))
+      dropped.add(`${db}.${name.slice(bucketPrefix.length)}`);
+  }
+  return dropped;
+}
+
 /** The UUID of what a rename replaced. */
 export function droppedTarget(description: Uint8Array): string | undefined {
   const target = field(description, 'dropTarget');
