@@ -93,6 +93,7 @@ async function finish(trial: Trial, builder: PlanBuilder, wanted: ChosenSchema):
     checks: [
       ...left,
       ...builder.unusedEdits,
+      ...builder.selection.unusedTargets.map(noChangeAt),
       ...schemaConflicts.map(({ text }) => ({ name: 'conflict', ok: false, detail: text })),
       ...builder.conflictChecks(),
       ...found.checks,
@@ -102,6 +103,10 @@ async function finish(trial: Trial, builder: PlanBuilder, wanted: ChosenSchema):
     state: 'ready',
     ...(left.length === 0 ? {} : { leftOut: left.map(({ detail }) => detail) }),
   };
+}
+
+function noChangeAt(place: string): PlanRecord['checks'][number] {
+  return { name: 'selection', ok: false, detail: `No change stands at ${place}: what was chosen there has no effect.` };
 }
 
 /** Keeps, with the plan, what comes with the collections that it makes whole. */

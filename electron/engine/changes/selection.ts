@@ -2,6 +2,7 @@ import type { ChangeKind, Decision, FieldPath, SchemaTarget, Target } from '../.
 import { keyText } from '../../../shared/bson/key.ts';
 import { fromBase64, Type, type BsonValue } from '../../../shared/bson/value.ts';
 import type { Choice, FieldDelta } from '../../../shared/changes/compare.ts';
+import { documentName, pointerText } from '../../../shared/changes/explain.ts';
 import { ForkyardError } from '../../../shared/errors.ts';
 
 export interface SelectionInput {
@@ -42,8 +43,12 @@ interface ParsedTarget {
   readonly schema: SchemaTarget | undefined;
   /** {@link keyText}: numbers match as the server compares them. */
   readonly key: string | undefined;
+  readonly id: BsonValue | undefined;
   readonly path: FieldPath | undefined;
 }
+
+/** Of longer lists it is not looked at which of them stand at no change: each is asked about every change. */
+const mostWatched = 100;
 
 /** What of a change set is wanted, and how its conflicts are decided. */
 export class Selection {
@@ -52,6 +57,8 @@ export class Selection {
   private readonly decisions: readonly { readonly target: ParsedTarget; readonly choice: Choice }[];
   readonly documentsOnly: boolean;
   readonly strict: boolean;
+  /** Of what was named, what no change has been found at so far. */
+  private readonly unused: Set<ParsedTarget>;
 
   /** @throws ForkyardError `usage` where a decision names a branch that is neither side, or edits a schema item. */
   constructor(input: SelectionInput, branchName: string, parentName: string) {
@@ -67,6 +74,17 @@ export class Selection {
     });
     this.documentsOnly = input.documentsOnly ?? false;
     this.strict = input.strict ?? false;
+    const named = [...(this.only ?? []), ...this.decisions.map(({ target }) => target)];
+    this.unused = new Set(named.length > mostWatched ? [] : named);
+  }
+
+  /** What was chosen or decided where no change stands, in words. Asked once all changes have been. */
+  get unusedTargets(): string[] {
+    return [...new Set([...this.unused].map(targetText))];
+  }
+
+  private use(covers: (target: ParsedTarget) => boolean): void {
+    for (const target of this.unused) if (covers(target)) this.unused.delete(target);
   }
 
   /** Whether only some collections are wanted. */
@@ -91,6 +109,7 @@ export class Selection {
   includesSchema(item: SchemaPlace): boolean {
     if (this.documentsOnly) return false;
     const covers = (target: ParsedTarget) => coversSchema(target, item);
+    this.use(covers);
     return (!this.only || this.only.some(covers)) && !this.except.some(covers);
   }
 
@@ -123,6 +142,7 @@ export class Selection {
     const key = keyText(place.key);
     const covers = (target: ParsedTarget) =>
       isAt(target, place) && (target.key ?? key) === key && (!target.path || startsWith(delta.path, target.path));
+    this.use(covers);
     if (this.only && !this.only.some(covers)) return 'left out';
     if (this.except.some(covers)) return 'left out';
     const decided = this.decisions
@@ -149,11 +169,13 @@ export class Selection {
       .sort((a, b) => a.path.length - b.path.length);
   }
 
-  /** Edited values of a document that are those of no change of it. */
+  /** Edited values of a document that are those of no change of it; then they are not among {@link unusedTargets}. */
   editsWithoutChange(place: Place, deltas: readonly FieldDelta[]): FieldPath[] {
-    return this.editsOf(place).flatMap(({ target: { path = [] } }) =>
-      deltas.some((delta) => isNear(delta.path, path)) ? [] : [path],
-    );
+    return this.editsOf(place).flatMap(({ target }) => {
+      this.unused.delete(target);
+      const { path = [] } = target;
+      return deltas.some((delta) => isNear(delta.path, path)) ? [] : [path];
+    });
   }
 
   private editsOf(place: Place): { readonly target: ParsedTarget; readonly value: BsonValue }[] {
@@ -204,8 +226,17 @@ function parse(target: Target): ParsedTarget {
     ns: target.ns,
     schema: target.schema,
     key: target.id === undefined ? undefined : keyText(fromBase64(target.id)),
+    id: target.id === undefined ? undefined : fromBase64(target.id),
     path: target.path,
   };
+}
+
+/** `/price of "p1" of shop.products`, `the index sku_1 of shop.products`, `shop.products` */
+function targetText({ ns, schema, id, path = [] }: ParsedTarget): string {
+  if (schema)
+    return `the ${[schema.type ?? 'schema', ...(schema.name === undefined ? [] : [schema.name])].join(' ')} of ${ns}`;
+  if (id === undefined) return ns;
+  return `${path.length === 0 ? '' : `${pointerText(path)} of `}${documentName(ns, id)}`;
 }
 
 function isAt(target: ParsedTarget, place: Pick<Place, 'ns' | 'parentNs'>): boolean {
