@@ -187,6 +187,43 @@ it.each(rows(['home']).filter((who) => who !== 'sandbox'))(
   timeout,
 );
 
+it.each(rows(['engine']))(
+  'an actor that is added, changed, renewed and removed is one the server lets in, or is none, with %s killed in it',
+  async (who) => {
+    const { name, id } = await crashes.sandbox();
+    const actor = 'late:program';
+    const found = async () => {
+      const actors = await yard.engine.call('actors.list', { branch: name });
+      return actors.find((each) => each.actor === actor);
+    };
+    const through = async (verb: 'add' | 'access' | 'renew' | 'remove', isDone: () => Promise<boolean>, stop: Stop) => {
+      const call = () =>
+        verb === 'access'
+          ? yard.engine.call('actors.access', { branch: name, actor, access: 'read' })
+          : yard.engine.call(`actors.${verb}`, { branch: name, actor });
+      const crash = await crashes.crash(call, stop, victimOf(who, id));
+      await crashes.live(name);
+      await crashes.checkAccounts(name);
+      if (crash.answer && 'value' in crash.answer) expect(await isDone()).toBe(true);
+      if (!(await isDone())) await call();
+      await crashes.checkAccounts(name);
+      return crash.reached;
+    };
+    const isThere = async () => (await found()) !== undefined;
+    await throughout(0, [branchesAt], async (stop) => {
+      const reached = [
+        await through('add', isThere, stop),
+        await through('access', async () => (await found())?.access === 'read', stop),
+        await through('renew', isThere, stop),
+        await through('remove', async () => !(await isThere()), stop),
+      ];
+      return { reached: reached.some(Boolean), command: undefined, answer: undefined };
+    });
+    await yard.engine.call('branches.discard', { branch: name, now: true });
+  },
+  timeout,
+);
+
 describe('a reset', () => {
   it.each(rows(['engine', 'home', 'sandbox']))(
     'has given the name to one of both, whole, and says which, with %s killed in it; and so has its undo',

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { MongoClient, MongoServerError } from 'mongodb';
 import type { AccessLevel } from '../../../shared/api.ts';
 import { ForkyardError } from '../../../shared/errors.ts';
@@ -82,9 +83,53 @@ async function create(workspace: Workspace, branch: LocalBranch, actor: string, 
       { hint: 'Choose a name that differs in letters or digits.' },
     );
   }
-  await createAccount(branch.client, account);
-  await workspace.update(branch.record._id, { accounts: [...accounts, account] });
+  await changeAccounts(workspace, branch, async () => {
+    await createAccount(branch.client, account);
+    return [...accounts, account];
+  });
   return account;
+}
+
+/**
+ * Changes accounts on a branch's server, then in the catalog. Cut off in between, the server gets back those that the catalog
+ * has: at once, or when it or the engine starts again.
+ */
+async function changeAccounts(
+  workspace: Workspace,
+  branch: LocalBranch,
+  change: () => Promise<readonly Account[]>,
+): Promise<void> {
+  const { _id, name } = branch.record;
+  await workspace.update(_id, { accountsDue: true });
+  let accounts: readonly Account[];
+  try {
+    accounts = await change();
+  } catch (error) {
+    await workspace.makeDueAccounts(branch).catch((problem: unknown) => {
+      workspace.log(`the accounts of ${name}: ${String(problem)}`);
+    });
+    throw error;
+  }
+  await workspace.patiently(() => decide(workspace, branch, accounts));
+}
+
+/** @throws ForkyardError `mongod_failed` where the server ended meanwhile and its restart gave it the catalog's accounts back */
+async function decide(workspace: Workspace, { record }: LocalBranch, accounts: readonly Account[]): Promise<void> {
+  const { branches } = workspace.home;
+  const update = { $set: { accounts }, $unset: { accountsDue: 1 } };
+  const { _id, name } = record;
+  const { matchedCount } = await branches.updateOne({ _id, accountsDue: true }, update as never);
+  const now = workspace.noted(await branches.findOne({ _id }));
+  // Asked a second time it may have been done the first.
+  if (matchedCount > 0 || isDeepStrictEqual(now.accounts, accounts)) return;
+  throw new ForkyardError(
+    'mongod_failed',
+    `The database server of ${name} ended meanwhile; its actors are as they were.`,
+    {
+      hint: 'It runs again: try once more.',
+      retry: true,
+    },
+  );
 }
 
 /** Changes what an actor may do; its URI stays, open connections follow at once. */
@@ -123,10 +168,12 @@ export function removeActor(workspace: Workspace, branch: LocalBranch, actor: st
         hint: 'Add another first, or give this one a new password.',
       });
     }
-    await dropAccount(branch.client, account);
-    // Its last writes are known as its own before its name goes.
-    await settleNow(branch);
-    await workspace.update(branch.record._id, { accounts: others });
+    await changeAccounts(workspace, branch, async () => {
+      await dropAccount(branch.client, account);
+      // Its last writes are known as its own before its name goes.
+      await settleNow(branch);
+      return others;
+    });
   });
 }
 
@@ -184,9 +231,10 @@ function replaceAccount(
 ): Promise<Account> {
   return branch.exclusively(async () => {
     const account = requireActor(branch, actor);
-    const changed = await change(account);
-    await workspace.update(branch.record._id, {
-      accounts: branch.record.accounts.map((other) => (other === account ? changed : other)),
+    let changed = account;
+    await changeAccounts(workspace, branch, async () => {
+      changed = await change(account);
+      return branch.record.accounts.map((other) => (other.actor === actor ? changed : other));
     });
     return changed;
   });

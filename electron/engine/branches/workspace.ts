@@ -138,12 +138,22 @@ export class Workspace implements Yard {
 
   /**
    * Gives a branch's server the users that the catalog has: of one that was just given its name, when the catalog is decided
-   * and capture runs, so that no write is lost to either.
+   * and capture runs, so that no write is lost to either; and where a change of them was cut off.
    */
   async makeDueAccounts(branch: LocalBranch): Promise<void> {
-    const { _id, accounts } = branch.record;
-    await setAccounts(branch.client, accounts, this.credentials.user);
-    await this.patiently(() => this.update(_id, {}, ['accountsDue']));
+    const { branches } = this.home;
+    const { _id } = branch.record;
+    for (;;) {
+      const { accounts } = this.noted(await this.patiently(() => branches.findOne({ _id })));
+      await setAccounts(branch.client, accounts, this.credentials.user);
+      // What was decided meanwhile is made too.
+      const made = await this.patiently(() =>
+        branches.findOneAndUpdate({ _id, accounts }, { $unset: { accountsDue: 1 } }, { returnDocument: 'after' }),
+      );
+      if (!made) continue;
+      this.noted(made);
+      return;
+    }
   }
 
   /** A port that another program took meanwhile is left to it; whoever has the old connection string is told why. */

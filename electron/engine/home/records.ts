@@ -38,7 +38,7 @@ export interface BranchRecord {
   };
   /** It began without the parent's data. */
   readonly empty?: true;
-  /** Set while its server may have other users than `accounts`: it gets those when it is next started. */
+  /** Set while its server may have other users than `accounts`: it gets those at its next start, if not before. */
   readonly accountsDue?: true;
   /** It is being put back to a moment: until that is done it is nothing that anybody asked for. */
   readonly restoring?: true;

@@ -52,6 +52,24 @@ export class BranchCrashes {
     }
   }
 
+  /** Fails where a branch's server does not let in those that the catalog has, or knows others. */
+  async checkAccounts(name: string): Promise<void> {
+    const { engine } = this.yard;
+    const listed = await engine.call('actors.list', { branch: name });
+    for (const { actor } of listed) {
+      const client = await this.connect((await engine.call('branches.uri', { branch: name, actor })).uri);
+      await client.db('whole').collection('items').findOne();
+      await client.close();
+    }
+    const record = await this.row({ name, active: true });
+    const client = await this.yard.inside(record!._id);
+    const { users } = (await client.db('admin').command({ usersInfo: 1 })) as unknown as { users: { user: string }[] };
+    const own = (await engine.credentials()).user;
+    const known = users.map(({ user }) => user).filter((user) => user !== own);
+    const wanted = listed.map(({ user }) => user);
+    if (!isDeepStrictEqual(known.sort(), wanted.sort())) throw new Error(`${known.join()} instead of ${wanted.join()}`);
+  }
+
   private connect(uri: string): Promise<MongoClient> {
     return new MongoClient(uri).connect();
   }
