@@ -177,3 +177,32 @@ it('changes taken back inside a sandbox, and a restore, leave out or refuse what
   const { plan } = await yard.call('restore.plan', { branch: 'inside', to: { seq: 0 } });
   expect((await yard.call('plan.apply', { plan })).applied).toBe(2);
 });
+
+it('an index that main has under another name, or a second text index, is told before anything is applied; the rest can go', async () => {
+  const { main, sandbox } = await sides('beside', async (db) => {
+    await insertExactly(db.client, 'beside.a', [{ _id: 1, e: 1, t: 'x' }]);
+    await db.collection('a').createIndex({ o: 1 }, { name: 'old' });
+  });
+  const [mine, theirs] = [sandbox.collection('a'), main.collection('a')];
+  await mine.createIndex({ e: 1 }, { name: 'mine' });
+  await theirs.createIndex({ e: 1 }, { name: 'theirs' });
+  await mine.createIndex({ t: 'text' }, { name: 'words' });
+  await theirs.createIndex({ u: 'text' }, { name: 'texts' });
+  await mine.dropIndex('old');
+  await mine.createIndex({ o: 1 }, { name: 'new' });
+  await mine.createIndex({ e: -1 }, { name: 'free' });
+  const cannot = (name: string, other: string) =>
+    `The new index ${name} of beside.a cannot be built: main has the index ${other}, and the server takes only one of the two.`;
+  const plan = await yard.call('plan.create', { branch: 'beside' });
+  expect(plan.conflicts).toBe(2);
+  expect(texts(plan.checks).sort()).toEqual([cannot('mine', 'theirs'), cannot('words', 'texts')]);
+  const refused = await yard.refusal('plan.adopt', { branch: 'beside' });
+  expect(refused).toMatchObject({ code: 'conflicts' });
+  const { entry } = await yard.call('plan.apply', { plan: plan.plan });
+  expect((await indexNames(main, 'a')).sort()).toEqual(['_id_', 'free', 'new', 'texts', 'theirs']);
+  await yard.call('log.undo', { entry: entry! });
+  expect((await indexNames(main, 'a')).sort()).toEqual(['_id_', 'old', 'texts', 'theirs']);
+  const only = [{ ns: 'beside.a', schema: { type: 'index' as const, name: 'new' } }];
+  const alone = await yard.call('plan.create', { branch: 'beside', only });
+  expect(texts(alone.checks)).toEqual([cannot('new', 'old')]);
+});

@@ -3,6 +3,7 @@ import { keyText } from '../../../shared/bson/key.ts';
 import { documentValue, type BsonValue } from '../../../shared/bson/value.ts';
 import { buildDocument, field, rawElement } from '../../../shared/bson/walk.ts';
 import type { Home } from '../home/home.ts';
+import { buildableIndex } from '../mongod/index-spec.ts';
 import { driverValue, rawFind, rawFindAll, rawWrite } from '../mongod/raw.ts';
 import { candidateFilter, type UniqueIndex } from './unique-keys.ts';
 
@@ -19,10 +20,22 @@ export class Rehearsal {
     this.name = name;
   }
 
+  static empty(home: Home): Promise<Rehearsal> {
+    return Rehearsal.open(home, {});
+  }
+
   static async withIndex(home: Home, { spec }: UniqueIndex): Promise<Rehearsal> {
     const rehearsal = await Rehearsal.open(home, {});
-    await home.rehearsals.command({ createIndexes: rehearsal.name, indexes: [driverValue(documentValue(spec))] });
+    await rehearsal.addIndex(spec);
     return rehearsal;
+  }
+
+  /** @param spec as the catalog tells it */
+  async addIndex(spec: Uint8Array): Promise<void> {
+    await this.home.rehearsals.command({
+      createIndexes: this.name,
+      indexes: [driverValue(documentValue(buildableIndex(spec)))],
+    });
   }
 
   /** @param validation as the catalog tells it: `validator`, `validationLevel`, `validationAction` */

@@ -6,6 +6,7 @@ import { documentName, firstOf } from '../../../shared/changes/explain.ts';
 import type { Selection } from '../changes/selection.ts';
 import type { SchemaStep, Undecided } from '../home/plans.ts';
 import { heldByBranch, itemsOf, type Check, type StepOrder, type Trial } from './checks.ts';
+import { unbuildableBeside } from './index-neighbours.ts';
 import { findDuplicates, lookMs } from './new-index.ts';
 import { nameAfter, nameBefore } from './schema-steps.ts';
 import { uniqueIndex } from './unique-keys.ts';
@@ -13,12 +14,13 @@ import { unfitDocuments } from './validators.ts';
 
 export interface StepFindings {
   readonly checks: readonly Check[];
-  /** Steps that the parent's documents stand in the way of. */
+  /** Steps that the parent's documents or indexes stand in the way of. */
   readonly refused: readonly { readonly target: Target; readonly undecided: Undecided }[];
 }
 
 /**
- * Looks at the parent's documents for what a new unique index or validator would not take.
+ * Looks at the parent's documents for what a new unique index or validator would not take, and at its indexes for what a new
+ * one could not be built beside.
  * @param selection left out = the plan brings back what was there: validators are not asked
  */
 export async function checkSteps(
@@ -28,13 +30,20 @@ export async function checkSteps(
 ): Promise<StepFindings> {
   const checks: Check[] = [];
   const refused: { target: Target; undecided: Undecided }[] = [];
+  const inTheWay = new Map<string, Promise<Map<string, string>>>();
+  const neighbours = (now: string) => {
+    const known = inTheWay.get(now) ?? unbuildableBeside(trial, steps, now);
+    inTheWay.set(now, known);
+    return known;
+  };
   for (const [at, step] of steps.entries()) {
     // What the plan makes holds nothing of the parent's yet.
     const now = nameBefore(steps.slice(0, at), step.ns);
     if (now === undefined || !trial.comparison.parentCatalog.byNamespace.has(now) || step.after === undefined) continue;
     const found =
       step.type === 'index'
-        ? await checkIndex(trial, step, { now, written: nameAfter(steps.slice(0, documentsAt), now) })
+        ? (beside(trial, step, await neighbours(now)) ??
+          (await checkIndex(trial, step, { now, written: nameAfter(steps.slice(0, documentsAt), now) })))
         : selection && (await checkValidator(trial, steps, step, now));
     if (!found) continue;
     const target = {
@@ -58,6 +67,18 @@ interface Finding {
   readonly text: string;
   /** False where nothing is known to be in the way, and not all could be looked at. */
   readonly clash: boolean;
+}
+
+function beside(
+  trial: Trial,
+  { ns, name = '', before }: SchemaStep,
+  inTheWay: ReadonlyMap<string, string>,
+): Finding | undefined {
+  const other = inTheWay.get(name);
+  if (other === undefined) return undefined;
+  const what = `The ${before === undefined ? 'new' : 'changed'} index ${name} of ${ns}`;
+  const text = `${what} cannot be built: ${trial.comparison.parent.record.name} has the index ${other}, and the server takes only one of the two.`;
+  return { name: `index ${name}`, text, clash: true };
 }
 
 /** @param names what the parent calls the collection `now`, and what it is called when documents are `written` */
