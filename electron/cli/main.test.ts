@@ -96,6 +96,37 @@ test('an error is a sentence and a hint for people, a JSON value for programs, a
   });
 });
 
+test('what an undo meets is told with its values as Extended JSON', async () => {
+  const fields = [{ path: ['n'], base: bson('1'), branch: bson('0'), class: 'divergent' }];
+  const conflicting = [
+    { ns: 'shop.products', id: bson('{"$numberLong":"5"}'), kind: 'modified', conflict: true, fields },
+  ];
+  answers['changes.undo'] = () => ({ plan: 'p', items: 0, conflicts: 1, checks: [], conflicting });
+  const json = await forkyard(['undo', 'b', '--seq', '1', '--json']);
+  expect(json).toMatchObject({ code: 3, out: '' });
+  expect(JSON.parse(json.err)).toMatchObject({
+    error: {
+      code: 'conflicts',
+      documents: [
+        {
+          ns: 'shop.products',
+          id: { $numberLong: '5' },
+          fields: [{ path: ['n'], base: { $numberInt: '1' }, branch: { $numberInt: '0' } }],
+        },
+      ],
+    },
+  });
+});
+
+test('a moment is a number of a change or an ISO time, and nothing that merely could be read as one', async () => {
+  const at = { seq: 3 };
+  answers['restore.preview'] = () => ({ at, summary: [], schema: [], documents: [] });
+  for (const to of ['3', '2026-11-29', '2026-11-29T14:00Z', '2026-11-29T14:00:12.5+01:00'])
+    expect((await forkyard(['restore', 'b', '--preview', '--to', to])).code, to).toBe(0);
+  for (const to of ['-1', '3.5', '1e3', 'yesterday', 'March 7', '2026-11', '2026-13-01T00:00:00Z', ''])
+    expect((await forkyard(['restore', 'b', '--preview', '--to', to])).code, to).toBe(2);
+});
+
 test.each([
   ['unknown_branch', 4],
   ['name_taken', 1],

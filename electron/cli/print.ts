@@ -1,7 +1,7 @@
 import type { ErrorBody } from '../../shared/errors.ts';
 import { shellText } from '../../shared/bson/ejson.ts';
 import { fromBase64 } from '../../shared/bson/value.ts';
-import { ejson, stringify } from './json.ts';
+import { ejson, JsonText, stringify } from './json.ts';
 
 export interface Stream {
   write(text: string): unknown;
@@ -80,7 +80,7 @@ function documentText(named: unknown): string {
 /** Details name documents as the API does, `{ns, id}` with the id's bytes; here they are readable. */
 function withIds(value: unknown): unknown {
   if (Array.isArray(value)) return value.map((each) => withIds(each));
-  if (typeof value !== 'object' || value === null) return value;
+  if (typeof value !== 'object' || value === null || value instanceof JsonText) return value;
   const named = value as Record<string, unknown>;
   const isDocument = typeof named['ns'] === 'string' && typeof named['id'] === 'string';
   return Object.fromEntries(

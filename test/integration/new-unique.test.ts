@@ -206,3 +206,17 @@ it('an index that main has under another name, or a second text index, is told b
   const alone = await yard.call('plan.create', { branch: 'beside', only });
   expect(texts(alone.checks)).toEqual([cannot('new', 'old')]);
 });
+
+it('an index that a document of main cannot be in makes an adoption say so in a sentence, and nothing is applied', async () => {
+  const { main, sandbox } = await sides('geo', (db) =>
+    insertExactly(db.client, 'geo.a', [{ _id: 1, at: { type: 'Point', coordinates: [1, 1] } }]),
+  );
+  await sandbox.collection('a').createIndex({ at: '2dsphere' }, { name: 'at' });
+  await sandbox.collection('a').updateOne(one(1), { $set: { n: 1 } });
+  await main.collection('a').insertOne({ ...one(2), at: { type: 'Point', coordinates: [500, 1] } });
+  const before = await contents(main.client, 'geo.a');
+  const refused = await yard.refusal('plan.adopt', { branch: 'geo' });
+  expect(refused).toMatchObject({ code: 'write_refused', hint: expect.stringContaining('Nothing was applied.') });
+  expect(refused.message).toMatch(/^The new index at of geo\.a was refused by main: Can't extract geo keys: /);
+  expect(await contents(main.client, 'geo.a')).toEqual(before);
+});

@@ -29,6 +29,9 @@ export const restore: Command = {
   },
 };
 
+/** `Date` alone would take `-1` for a month, and much else. */
+const isoTime = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)?)?$/;
+
 function momentOf(call: Call): Moment {
   const text = call.text('to');
   if (text === undefined) {
@@ -38,7 +41,7 @@ function momentOf(call: Call): Moment {
   }
   if (/^\d{1,15}$/.test(text)) return { seq: Number(text) };
   const time = new Date(text);
-  if (Number.isNaN(time.getTime())) {
+  if (!isoTime.test(text) || Number.isNaN(time.getTime())) {
     throw new ForkyardError('usage', `--to takes the number of a change or a time, not "${text}".`, {
       hint: 'Write a time as in 2026-11-29T14:00:12Z.',
     });

@@ -148,13 +148,19 @@ export class SchemaRun {
       await work();
     } catch (error) {
       if (error instanceof ForkyardError || error instanceof StalePlan || isUnreachable(error)) throw error;
-      const why = error instanceof Error ? error.message : String(error);
+      const why = reasonOf(error);
       throw new ForkyardError('write_refused', `${step.text} was refused by ${this.parent.record.name}: ${why}`, {
         hint: `Leave ${step.ns} out with --only, or change it in one of the two branches. Nothing was applied.`,
         cause: error,
       });
     }
   }
+}
+
+/** Of an index build the server's reason stands behind the build's and the collection's UUIDs (seen on 6.0.5). */
+function reasonOf(error: unknown): string {
+  const why = error instanceof Error ? error.message : String(error);
+  return why.replace(/^Index build failed: [\da-f-]{36}: Collection .*? \( [\da-f-]{36} \) :: caused by :: /, '');
 }
 
 /** The steps that take these back, in their order. */
