@@ -224,6 +224,40 @@ it.each(rows(['engine']))(
   timeout,
 );
 
+it.each(rows(['engine']).filter((who) => who !== 'sandbox'))(
+  'a pin is whole and said, or nothing of it is, with %s killed in it; and so is its removal',
+  async (who) => {
+    const { name, id } = await crashes.sandbox();
+    const pins = async () => (await yard.engine.call('pins.list', {})).map((pin) => pin.name);
+    const said = async (kind: string) => (await crashes.log(id)).filter((entry) => entry.kind === kind).length;
+    let made = 0;
+    await throughout(0, [branchesAt, logAt], async (stop) => {
+      const pin = `pinned-${who}-${(made += 1)}`;
+      const [pinned, removed] = [await said('pin'), await said('unpin')];
+      const making = await crashes.crash(
+        () => yard.engine.call('pins.create', { branch: name, name: pin }),
+        stop,
+        victimOf(who, id),
+      );
+      const isMade = (await pins()).includes(pin);
+      expect((await said('pin')) - pinned).toBe(isMade ? 1 : 0);
+      if (making.answer) expect('value' in making.answer).toBe(isMade);
+      expect(await crashes.halfMade()).toEqual([]);
+      if (!isMade) await yard.engine.call('pins.create', { branch: name, name: pin });
+      const removal = await crashes.crash(() => yard.engine.call('pins.remove', { pin }), stop, victimOf(who, id));
+      const isGone = !(await pins()).includes(pin);
+      expect((await said('unpin')) - removed).toBe(isGone ? 1 : 0);
+      if (removal.answer) expect('value' in removal.answer).toBe(isGone);
+      if (!isGone) await yard.engine.call('pins.remove', { pin });
+      await until('its files are gone', async () => (await crashes.row({ name: pin })) === null);
+      expect(await crashes.halfMade()).toEqual([]);
+      return making.reached ? making : removal;
+    });
+    await yard.engine.call('branches.discard', { branch: name, now: true });
+  },
+  timeout,
+);
+
 describe('a reset', () => {
   it.each(rows(['engine', 'home', 'sandbox']))(
     'has given the name to one of both, whole, and says which, with %s killed in it; and so has its undo',

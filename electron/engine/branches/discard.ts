@@ -57,7 +57,7 @@ export async function endSandbox(workspace: Workspace, record: BranchRecord, now
     }),
   });
   await workspace.stopRunning(record._id, 'kill');
-  if (now) return purge(workspace, marked);
+  if (now) return workspace.patiently(() => purge(workspace, marked));
   await moveToTrash(workspace, marked);
   return marked;
 }
@@ -174,7 +174,7 @@ export async function remove(workspace: Workspace, found: BranchRecord, entry: L
     unset: ['note'],
     entry,
   });
-  await purge(workspace, record);
+  await workspace.patiently(() => purge(workspace, record));
 }
 
 /** Removes everything but the log's summary. */
