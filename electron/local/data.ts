@@ -6,8 +6,16 @@ import { homedir, tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { ForkyardError } from '../../shared/errors.ts';
 
-/** The data folder as asked for: `--data`, else FORKYARD_DATA, else the user's own. Absolute; need not exist. */
+/**
+ * The data folder as asked for: `--data`, else FORKYARD_DATA, else the user's own. Absolute; need not exist.
+ * Throws `usage` where `--data` is empty, as a variable that is not set makes it: it would be the working directory.
+ */
 export function dataFolder(asked: string | undefined, env: NodeJS.ProcessEnv = process.env): string {
+  if (asked === '') {
+    throw new ForkyardError('usage', '--data names no folder.', {
+      hint: 'Leave it out to work in your own data folder.',
+    });
+  }
   const named = asked ?? (env['FORKYARD_DATA'] || undefined);
   if (named !== undefined) return resolve(named);
   if (process.platform === 'darwin') return join(homedir(), 'Library', 'Application Support', 'Forkyard');

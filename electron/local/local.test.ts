@@ -16,6 +16,7 @@ test('the folder asked for wins over the environment, and that over the user’s
   expect(dataFolder('x', { FORKYARD_DATA: '/y' })).toBe(join(process.cwd(), 'x'));
   expect(dataFolder(undefined, { FORKYARD_DATA: '/y' })).toBe('/y');
   expect(dataFolder(undefined, { FORKYARD_DATA: '' })).toMatch(/forkyard$/i);
+  expect(() => dataFolder('', { FORKYARD_DATA: '/y' })).toThrow(expect.objectContaining({ code: 'usage' }));
 });
 
 test.runIf(process.platform === 'linux')('the user’s own folder follows XDG, absolute values only', () => {

@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
@@ -81,6 +81,14 @@ test('an engine that cannot start says why and frees the folder', async () => {
   await expect(run(() => Promise.reject(missing))).rejects.toBe(missing);
   expect(readFileSync(join(data, 'engine.log'), 'utf8')).toContain('No mongod.');
   await (await run()).stop();
+});
+
+test.skipIf(process.platform === 'win32')('nothing is put into a folder that others can write', async () => {
+  chmodSync(data, 0o777);
+  const start = vi.fn(engineOf());
+  await expect(run(start)).rejects.toMatchObject({ code: 'usage' });
+  expect(start).not.toHaveBeenCalled();
+  expect(readdirSync(data)).toEqual([]);
 });
 
 test('who comes while it starts waits for it', async () => {

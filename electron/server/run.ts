@@ -8,7 +8,7 @@ import { ForkyardError } from '../../shared/errors.ts';
 import { createDataFolder, socketPath } from '../local/data.ts';
 import { openLog, stackOf } from '../local/log.ts';
 import { lockDataFolder } from './lock.ts';
-import { listenOnSocket } from './socket.ts';
+import { listenOnSocket, requireOwnFolder } from './socket.ts';
 import type { Endpoint } from './socket.ts';
 import { serveWeb } from './web.ts';
 import type { Web } from './web.ts';
@@ -48,6 +48,8 @@ const closeTimeoutMs = 1000;
 export async function runEngine({ data: asked, startEngine, appRoot, onLog }: RunOptions): Promise<RunningEngine> {
   const data = createDataFolder(asked);
   const socket = socketPath(data);
+  // Before anything is put into a folder in which the engine would not work.
+  requireOwnFolder(socket);
   const lock = await lockDataFolder(data, socket);
   const file = openLog(data, 'engine.log');
   const log = (line: string): void => {

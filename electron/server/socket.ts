@@ -19,10 +19,8 @@ export interface Endpoint {
  */
 export async function listenOnSocket(path: string, accept: (transport: Transport) => void): Promise<Endpoint> {
   const pipe = process.platform === 'win32';
-  if (!pipe) {
-    ownFolder(dirname(path));
-    await rm(path, { force: true });
-  }
+  requireOwnFolder(path);
+  if (!pipe) await rm(path, { force: true });
   const connections = new Set<Socket>();
   const server = createServer((connection) => {
     connections.add(connection);
@@ -46,9 +44,11 @@ export async function listenOnSocket(path: string, accept: (transport: Transport
 
 /**
  * Makes the socket's folder, or checks that the one there is ours alone: under the temporary directory anybody may have
- * made it first. The data folder itself is left as its owner set it, as long as it is theirs.
+ * made it first. The data folder itself is left as its owner set it, as long as it is theirs. Throws `usage`.
  */
-function ownFolder(folder: string): void {
+export function requireOwnFolder(path: string): void {
+  if (process.platform === 'win32') return;
+  const folder = dirname(path);
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const stat = lstatSync(folder);
   const writableByAll = (stat.mode & 0o002) !== 0;
