@@ -6,6 +6,7 @@ const longest = [
   'model-fuzz',
   'crash-branches',
   'crash-plans',
+  'crash-returns',
   'fork-under-writes',
   'main-unhurt-fork',
   'server-cases',

@@ -1,14 +1,12 @@
 import type { Document } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { BranchCrashes } from '../harness/crash/branch-crashes.ts';
-import { CrashYard, type Crash, type Victim } from '../harness/crash/crash-yard.ts';
+import { CrashYard } from '../harness/crash/crash-yard.ts';
 import type { Stop } from '../harness/crash/stops.ts';
+import { atHome, limitMs, rows, throughout, victimOf } from '../harness/crash/rows.ts';
 import { until } from '../harness/until.ts';
 
-/** `npm run chaos` kills everybody at every step, `npm test` one at some. */
-const all = process.env['FORKYARD_CRASHES'] === 'all';
-const timeout = 1_800_000;
-
+/** What makes, ends, brings back and changes a branch, while somebody is killed in it. */
 let yard: CrashYard;
 let crashes: BranchCrashes;
 beforeAll(async () => {
@@ -17,37 +15,12 @@ beforeAll(async () => {
 });
 afterAll(() => yard.close());
 
-type Who = 'engine' | 'home' | 'main' | 'sandbox';
-const everybody: readonly Who[] = ['engine', 'home', 'main', 'sandbox'];
-const victimOf = (who: Who, id: string): Victim => (who === 'sandbox' ? { sandbox: id } : who);
-const writes = ['insert', 'update', 'findAndModify', 'delete'];
-const branchesAt = (skip: number): Stop => ({ server: 'home', ns: 'forkyard.branches', commands: writes, skip });
-const logAt = (skip: number): Stop => ({ server: 'home', ns: 'forkyard.log', commands: writes, skip });
-
-/** Runs a crash at one step behind the other until it is not reached any more. */
-async function throughout(
-  first: number,
-  stops: readonly ((skip: number) => Stop)[],
-  one: (stop: Stop) => Promise<Crash<unknown>>,
-): Promise<void> {
-  let reached = 0;
-  for (const stopAt of stops) {
-    for (let skip = first; (await one(stopAt(skip))).reached; skip += 1) {
-      reached += 1;
-      if (!all) break;
-    }
-  }
-  expect(reached).toBeGreaterThan(0);
-}
-
-const rows = (some: readonly Who[]) => (all ? everybody : some);
-
 describe('a fork', () => {
   it.each(rows(['engine']))(
     'is there and said, or nothing of it is, with %s killed in it',
     async (who) => {
       let made = 0;
-      await throughout(0, [branchesAt, logAt], async (stop) => {
+      await throughout(0, [atHome.branches, atHome.log], async (stop) => {
         const name = `forked-${who}-${(made += 1)}`;
         const victim = who === 'sandbox' ? 'engine' : who;
         const crash = await crashes.crash(() => yard.engine.call('branches.fork', { name, ttlMs: null }), stop, victim);
@@ -63,7 +36,7 @@ describe('a fork', () => {
         return crash;
       });
     },
-    timeout,
+    limitMs,
   );
 });
 
@@ -103,10 +76,10 @@ describe('an expiry', () => {
         return crash;
       };
       // The first write of a branch is the other's.
-      await throughout(1, [branchesAt], crashAt);
-      await throughout(0, [logAt], crashAt);
+      await throughout(1, [atHome.branches], crashAt);
+      await throughout(0, [atHome.log], crashAt);
     },
-    timeout,
+    limitMs,
   );
 });
 
@@ -134,10 +107,10 @@ describe('a removal', () => {
         return crash;
       };
       // The first write of a branch is the other's.
-      await throughout(1, [branchesAt], crashAt);
-      await throughout(0, [logAt], crashAt);
+      await throughout(1, [atHome.branches], crashAt);
+      await throughout(0, [atHome.log], crashAt);
     },
-    timeout,
+    limitMs,
   );
 });
 
@@ -145,7 +118,7 @@ describe('a discard', () => {
   it.each(rows(['engine', 'home']))(
     'is done and said, or not begun, with %s killed in it; done, it can be taken back',
     async (who) => {
-      await throughout(0, [branchesAt, logAt], async (stop) => {
+      await throughout(0, [atHome.branches, atHome.log], async (stop) => {
         const { name, id, contents } = await crashes.sandbox();
         const crash = await crashes.crash(
           () => yard.engine.call('branches.discard', { branch: name }),
@@ -168,13 +141,13 @@ describe('a discard', () => {
         return crash;
       });
     },
-    timeout,
+    limitMs,
   );
 
   it.each(rows(['engine']))(
     'that is taken back is so, or can be, with %s killed in that',
     async (who) => {
-      await throughout(0, [branchesAt, logAt], async (stop) => {
+      await throughout(0, [atHome.branches, atHome.log], async (stop) => {
         const { name, id, contents } = await crashes.sandbox();
         await yard.engine.call('branches.discard', { branch: name });
         const [discarded] = (await crashes.log(id)).filter(({ kind }) => kind === 'discard');
@@ -196,7 +169,7 @@ describe('a discard', () => {
         return crash;
       });
     },
-    timeout,
+    limitMs,
   );
 });
 
@@ -215,7 +188,7 @@ it.each(rows(['home']).filter((who) => who !== 'sandbox'))(
       expect(await crashes.halfMade()).toEqual([]);
       return crash;
     };
-    await throughout(0, [branchesAt], async (stop) => {
+    await throughout(0, [atHome.branches], async (stop) => {
       const asleep = await through('sleep', 'asleep', stop);
       const woken = await through('wake', 'live', stop);
       expect(await crashes.holds(id)).toEqual(contents);
@@ -223,7 +196,7 @@ it.each(rows(['home']).filter((who) => who !== 'sandbox'))(
     });
     await yard.engine.call('branches.discard', { branch: name, now: true });
   },
-  timeout,
+  limitMs,
 );
 
 it.each(rows(['engine']))(
@@ -249,7 +222,7 @@ it.each(rows(['engine']))(
       return crash.reached;
     };
     const isThere = async () => (await found()) !== undefined;
-    await throughout(0, [branchesAt], async (stop) => {
+    await throughout(0, [atHome.branches], async (stop) => {
       const reached = [
         await through('add', isThere, stop),
         await through('access', async () => (await found())?.access === 'read', stop),
@@ -260,7 +233,7 @@ it.each(rows(['engine']))(
     });
     await yard.engine.call('branches.discard', { branch: name, now: true });
   },
-  timeout,
+  limitMs,
 );
 
 it.each(rows(['engine']).filter((who) => who !== 'sandbox'))(
@@ -270,7 +243,7 @@ it.each(rows(['engine']).filter((who) => who !== 'sandbox'))(
     const pins = async () => (await yard.engine.call('pins.list', {})).map((pin) => pin.name);
     const said = async (kind: string) => (await crashes.log(id)).filter((entry) => entry.kind === kind).length;
     let made = 0;
-    await throughout(0, [branchesAt, logAt], async (stop) => {
+    await throughout(0, [atHome.branches, atHome.log], async (stop) => {
       const pin = `pinned-${who}-${(made += 1)}`;
       const [pinned, removed] = [await said('pin'), await said('unpin')];
       const making = await crashes.crash(
@@ -294,118 +267,8 @@ it.each(rows(['engine']).filter((who) => who !== 'sandbox'))(
     });
     await yard.engine.call('branches.discard', { branch: name, now: true });
   },
-  timeout,
+  limitMs,
 );
-
-describe('a reset', () => {
-  it.each(rows(['engine', 'home', 'sandbox']))(
-    'has given the name to one of both, whole, and says which, with %s killed in it; and so has its undo',
-    async (who) => {
-      const lock = (skip: number): Stop => ({ server: 'main', commands: ['fsync'], skip });
-      await throughout(0, who === 'main' ? [lock] : all ? [branchesAt, logAt] : [logAt], async (stop) => {
-        const { name, id, uri, contents } = await crashes.sandbox();
-        // The one that goes, or the one that comes.
-        const victim = who === 'sandbox' ? 'sandboxes' : who;
-        const crash = await crashes.crash(() => yard.engine.call('branches.reset', { branch: name }), stop, victim);
-        let now = (await crashes.live(name))!;
-        const isReset = now._id !== id;
-        const entries = (await crashes.log(now._id)).filter(({ kind }) => kind === 'reset');
-        expect(entries).toHaveLength(isReset ? 1 : 0);
-        if (crash.answer) expect('value' in crash.answer).toBe(isReset);
-        expect(await crashes.holds(now._id)).toEqual(isReset ? crashes.main : contents);
-        expect((await yard.engine.call('branches.uri', { branch: name })).uri).toBe(uri);
-        expect(await crashes.halfMade()).toEqual([]);
-
-        if (!isReset) await yard.engine.call('branches.reset', { branch: name });
-        now = (await crashes.live(name))!;
-        expect(await crashes.holds(now._id)).toEqual(crashes.main);
-        const [entry] = (await crashes.log(now._id)).filter(({ kind }) => kind === 'reset');
-        const back = await crashes.crash(
-          () => yard.engine.call('log.undo', { entry: entry!.entry }),
-          stop.server === 'main' ? branchesAt(stop.skip ?? 0) : stop,
-          victim,
-        );
-        const after = (await crashes.live(name))!;
-        const isBack = after._id === id;
-        if (back.answer) expect('value' in back.answer).toBe(isBack);
-        if (!isBack) await yard.engine.call('log.undo', { entry: entry!.entry });
-        expect(await crashes.live(name)).toMatchObject({ _id: id });
-        expect(await crashes.holds(id)).toEqual(contents);
-        expect((await yard.engine.call('branches.uri', { branch: name })).uri).toBe(uri);
-        for (const { name: left } of await yard.engine.call('branches.list', {}))
-          if (left !== 'main') await yard.engine.call('branches.discard', { branch: left, now: true });
-        expect(await crashes.halfMade()).toEqual([]);
-        return crash;
-      });
-    },
-    timeout,
-  );
-});
-
-describe('a restore', () => {
-  const plansAt = (skip: number): Stop => ({ server: 'home', ns: 'forkyard.plans', commands: ['update'], skip });
-
-  it.each(rows(['sandbox']))(
-    'in place is whole or not there, and says which, with %s killed in it; and so is an undo of changes',
-    async (who) => {
-      const { name, id, contents } = await crashes.sandbox();
-      const commitAt = (skip: number): Stop => ({ server: id, commands: ['commitTransaction'], skip });
-      for (const what of ['restore', 'undo'] as const) {
-        await throughout(
-          what === 'restore' ? 0 : 1,
-          [plansAt, ...(what === 'restore' ? [commitAt] : [])],
-          async (stop) => {
-            const { plan } =
-              what === 'restore'
-                ? await yard.engine.call('restore.plan', { branch: name, to: { seq: 0 } })
-                : await yard.engine.call('changes.undo', { branch: name, what: { from: 1, to: 500 } });
-            const known = (await crashes.log(id)).map(({ entry }) => entry);
-            const crash = await crashes.crash(() => yard.engine.call('plan.apply', { plan }), stop, victimOf(who, id));
-            expect(await crashes.live(name)).toMatchObject({ _id: id });
-            const held = await crashes.holds(id);
-            const said = (await crashes.log(id)).filter(({ entry }) => !known.includes(entry));
-            const isWhole = said.some(({ undoable }) => undoable);
-            expect(said.length).toBeLessThanOrEqual(1);
-            expect(held).toEqual(isWhole ? crashes.main : contents);
-            if (crash.answer) expect('value' in crash.answer).toBe(isWhole);
-            const { entry } = isWhole ? said[0]! : await yard.engine.call('plan.apply', { plan });
-            expect(await crashes.holds(id)).toEqual(crashes.main);
-            await yard.engine.call('log.undo', { entry: entry! });
-            expect(await crashes.holds(id)).toEqual(contents);
-            return crash;
-          },
-        );
-      }
-      await yard.engine.call('branches.discard', { branch: name, now: true });
-    },
-    timeout,
-  );
-
-  it.each(rows(['engine']))(
-    'to a new branch is whole, or there is no such branch, with %s killed in it',
-    async (who) => {
-      const { name, id } = await crashes.sandbox();
-      await throughout(0, [plansAt, branchesAt], async (stop) => {
-        const as = `${name}-then`;
-        const crash = await crashes.crash(
-          () => yard.engine.call('restore.branch', { branch: name, to: { seq: 0 }, as }),
-          stop,
-          victimOf(who, id),
-        );
-        const made = await crashes.live(as);
-        if (crash.answer) expect('value' in crash.answer).toBe(made !== undefined);
-        if (made) expect(await crashes.holds(made._id)).toEqual(crashes.main);
-        else await yard.engine.call('restore.branch', { branch: name, to: { seq: 0 }, as });
-        expect(await crashes.holds((await crashes.live(as))!._id)).toEqual(crashes.main);
-        await yard.engine.call('branches.discard', { branch: as, now: true });
-        expect(await crashes.halfMade()).toEqual([]);
-        return crash;
-      });
-      await yard.engine.call('branches.discard', { branch: name, now: true });
-    },
-    timeout,
-  );
-});
 
 it('a main that could not be brought up is so at the next start, with its data, its users and its history', async () => {
   const { engine } = yard;
@@ -424,37 +287,4 @@ it('a main that could not be brought up is so at the next start, with its data, 
   expect((await engine.call('branches.uri', { branch: 'main' })).uri).toBe(uri);
   expect((await engine.call('changes.page', { branch: 'main', settle: true })).last).toBe(last);
   expect(await crashes.holds('main')).toEqual(crashes.main);
-});
-
-describe('a verification', () => {
-  it.each(rows(['main']))(
-    'says that a server ended with %s killed in it, adds nothing to the history, and can be done again',
-    async (who) => {
-      const { name, id } = await crashes.sandbox();
-      const readAt = (skip: number): Stop => ({ server: 'main', ns: 'whole.items', commands: ['find'], skip });
-      await throughout(0, [readAt], async (stop) => {
-        const crash = await crashes.crash(
-          () => yard.engine.call('branches.verify', { branch: name }),
-          stop,
-          victimOf(who, id),
-        );
-        if (crash.answer && 'error' in crash.answer)
-          expect(crash.answer.error).toMatchObject({
-            code: expect.stringMatching(/mongod_failed|branch_not_live/),
-            retry: true,
-          });
-        if (crash.answer && 'value' in crash.answer)
-          expect(crash.answer.value).toMatchObject({ differences: { count: 0 } });
-        await crashes.live(name);
-        expect(await yard.engine.call('branches.verify', { branch: name })).toMatchObject({
-          exact: true,
-          parentExact: true,
-          differences: { count: 0 },
-        });
-        return crash;
-      });
-      await yard.engine.call('branches.discard', { branch: name, now: true });
-    },
-    timeout,
-  );
 });

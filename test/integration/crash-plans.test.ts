@@ -2,10 +2,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { CrashYard, type Victim } from '../harness/crash/crash-yard.ts';
 import { PlanCrashes, type Story } from '../harness/crash/plan-crashes.ts';
 import { mainWrites, planFamilies } from '../harness/crash/plan-stops.ts';
+import { isChaos } from '../harness/crash/rows.ts';
 import { Armed, type Stop } from '../harness/crash/stops.ts';
 
 /** `npm run chaos` takes every step, `npm test` those named here. */
-const all = process.env['FORKYARD_CRASHES'] === 'all';
 const victims = ['engine', 'main', 'home', 'sandbox'] as const;
 type Who = (typeof victims)[number];
 
@@ -38,7 +38,7 @@ const settling: readonly ((skip: number) => Stop)[] = [
 ];
 
 /** Where it is killed first: in an early step, in the documents, in a late step. */
-const cutOffAt = all ? ['renameCollection', 'commitTransaction', 'createIndexes'] : ['commitTransaction'];
+const cutOffAt = isChaos ? ['renameCollection', 'commitTransaction', 'createIndexes'] : ['commitTransaction'];
 
 const victimOf = (crashes: PlanCrashes, who: Who): Victim => (who === 'sandbox' ? { sandbox: crashes.sandbox } : who);
 
@@ -68,7 +68,7 @@ describe.each(['steps', 'pieces'] as const)('a plan of many %s that is applied, 
     return found;
   }
 
-  if (!all) {
+  if (!isChaos) {
     describe('at steps of each kind', () => {
       const named = chosen[story].map(
         ([family, skip, who]) => [who, planFamilies[family]!.name, skip + 1, family] as const,
@@ -82,7 +82,7 @@ describe.each(['steps', 'pieces'] as const)('a plan of many %s that is applied, 
     });
   }
 
-  if (all) {
+  if (isChaos) {
     describe('at every step', () => {
       const every = victims.flatMap((who) => planFamilies.map(({ name }, family) => [who, name, family] as const));
       it.each(every)(
@@ -121,17 +121,17 @@ describe.each(['steps', 'pieces'] as const)('a plan of many %s that is applied, 
       async (command) => {
         const first: Stop = { server: 'main', commands: [command] };
         let killed = 0;
-        for (const stopAt of settling.slice(0, all ? undefined : 1)) {
+        for (const stopAt of settling.slice(0, isChaos ? undefined : 1)) {
           for (let skip = 0, reached = true; reached; skip += 1) {
             reached = false;
             for (let half = 0; half < 2; half += 1) {
               const { reachedAgain } = await crashes.turn(first, 'engine', stopAt(skip));
               if (reachedAgain) killed += 1;
-              reached ||= all && reachedAgain;
+              reached ||= isChaos && reachedAgain;
             }
           }
         }
-        if (!all) expect(killed).toBe(2);
+        if (!isChaos) expect(killed).toBe(2);
         else console.log(`${killed} crashes`);
       },
       3_600_000,
