@@ -121,7 +121,7 @@ test('what an undo meets is told with its values as Extended JSON', async () => 
 test('a moment is a number of a change or an ISO time, and nothing that merely could be read as one', async () => {
   const at = { seq: 3 };
   answers['restore.preview'] = () => ({ at, summary: [], schema: [], documents: [] });
-  for (const to of ['3', '2026-11-29', '2026-11-29T14:00Z', '2026-11-29T14:00:12.5+01:00'])
+  for (const to of ['3', '2026-11-29', '2026-11-29 14:00', '2026-11-29T14:00Z', '2026-11-29T14:00:12.5+01:00'])
     expect((await forkyard(['restore', 'b', '--preview', '--to', to])).code, to).toBe(0);
   for (const to of ['-1', '3.5', '1e3', 'yesterday', 'March 7', '2026-11', '2026-13-01T00:00:00Z', ''])
     expect((await forkyard(['restore', 'b', '--preview', '--to', to])).code, to).toBe(2);

@@ -30,7 +30,7 @@ export const restore: Command = {
 };
 
 /** `Date` alone would take `-1` for a month, and much else. */
-const isoTime = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)?)?$/;
+const isoTime = /^\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)?)?$/;
 
 function momentOf(call: Call): Moment {
   const text = call.text('to');
