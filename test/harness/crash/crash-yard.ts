@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import type { MongoClient } from 'mongodb';
+import { MongoClient } from 'mongodb';
 import { EngineProcess } from '../engine-process.ts';
 import { until } from '../until.ts';
 import { Armed, useStoppableServers, type Stop } from './stops.ts';
@@ -113,12 +113,18 @@ export class CrashYard {
     }
   }
 
+  /** Whether a server answers now: one that is just being stopped is not waited for. */
   private async answers(of: string): Promise<boolean> {
+    let client: MongoClient | undefined;
     try {
-      await (await this.inside(of)).db('admin').command({ ping: 1 });
+      // One that is just being stopped is not waited for.
+      client = new MongoClient(await this.engine.insideUri(of), { serverSelectionTimeoutMS: 1_000 });
+      await client.db('admin').command({ ping: 1 });
       return true;
     } catch {
       return false;
+    } finally {
+      await client?.close();
     }
   }
 
