@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { ejson, one } from '../harness/bson.ts';
 import { TestYard } from '../harness/in-process.ts';
 import { contents, insertExactly } from '../harness/round.ts';
-import { completeDiff } from '../harness/settled.ts';
+import { allChanges, completeDiff } from '../harness/settled.ts';
 import { unrecorded } from '../harness/unrecorded.ts';
 
 let yard: TestYard;
@@ -157,4 +157,36 @@ it('a document that is written all the time is no difference', async () => {
   stopped = true;
   await Promise.all(writing);
   expect(await verified('hot')).toMatchObject({ exact: true, parentExact: true });
+});
+
+it('a collection that is dropped, renamed or written over while it is compared is never taken for another', async () => {
+  const documents = (n: number) =>
+    Array.from({ length: 60 }, (_, _id) => ({ _id: (_id + n) as never, n: new Int32(n) }));
+  await insertExactly(main, 'fleeting.items', documents(0));
+  await yard.fork('fleeting', { ttlMs: null });
+  const replace = async (branch: string) => {
+    const db = (await yard.client(branch)).db('fleeting');
+    const made = db.collection('made');
+    await made.insertMany(documents(100));
+    await made.rename('items', { dropTarget: true });
+    await db.collection('items').updateMany({}, { $inc: { n: new Int32(1) } });
+    await db.renameCollection('items', 'moved', { dropTarget: true });
+    await db.collection('items').insertMany(documents(1));
+  };
+  let stopped = false;
+  const replacing = ['main', 'fleeting'].map(async (branch) => {
+    while (!stopped) await replace(branch);
+  });
+  const answers = [];
+  for (let turn = 0; turn < 6; turn += 1) answers.push(await verified('fleeting'));
+  stopped = true;
+  await Promise.all(replacing);
+  for (const { first, unverified } of answers) {
+    expect(first).toEqual([]);
+    for (const { reason } of unverified)
+      expect(reason).toMatch(/has dropped it since|while (it was|they were) compared/);
+  }
+  expect(await verified('fleeting')).toMatchObject({ differences: { count: 0 } });
+  for (const branch of ['main', 'fleeting'])
+    expect((await allChanges(yard, branch)).filter(({ op, id }) => op === 'gap' && id !== undefined)).toEqual([]);
 });

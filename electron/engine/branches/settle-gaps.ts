@@ -86,9 +86,15 @@ async function settleBranch(workspace: Workspace, branch: LocalBranch, options: 
   if (!isMain && !parent) return false;
   const everything = open.some(({ ns }) => ns === undefined);
   const namespaces = everything ? [undefined] : [...new Set(open.map(({ ns }) => ns))];
-  for (const ns of namespaces) await verify(workspace.home, branch, parent, { ...options, ns });
-  await markSettled(workspace, open);
-  return true;
+  let anySettled = false;
+  for (const ns of namespaces) {
+    const { isUnsettled } = await verify(workspace.home, branch, parent, { ...options, ns });
+    // What did not stand still is looked at again.
+    if (isUnsettled) continue;
+    anySettled = true;
+    await markSettled(workspace, everything ? open : open.filter((gap) => gap.ns === ns));
+  }
+  return anySettled;
 }
 
 async function openGaps({ home }: Workspace, branch: LocalBranch): Promise<GapRecord[]> {

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { setMaxListeners } from 'node:events';
 import type { MongoClient, Timestamp } from 'mongodb';
 import type { Account } from '../mongod/accounts.ts';
 import { uidOf } from '../mongod/accounts.ts';
@@ -89,6 +90,8 @@ export class Capture {
 
   constructor(options: CaptureOptions) {
     this.options = options;
+    // Every collection that is being given images listens, and an import may make many.
+    setMaxListeners(0, this.ended.signal);
     this.state = options.state;
     this.images = new ImageReader(options.client, options.history, this.buckets);
     this.stream = new RawChangeStream(options.client, startOf(options.state));

@@ -1,13 +1,13 @@
-import type { Db } from 'mongodb';
+import type { Binary, Db } from 'mongodb';
 import { keyText } from '../../../shared/bson/key.ts';
 import { sameBytes, type BsonValue } from '../../../shared/bson/value.ts';
 import { field } from '../../../shared/bson/walk.ts';
 import { driverValue, rawFind } from '../mongod/raw.ts';
 
-/** One collection on one server. */
+/** One collection on one server, by its UUID: what takes its name meanwhile is another. */
 export interface Place {
   readonly db: Db;
-  readonly name: string;
+  readonly uuid: Binary;
 }
 
 /** A document that is not byte for byte the same on both sides; a side that does not have it is left out. */
@@ -34,7 +34,7 @@ const batchSize = 250;
 export async function* differingPairs(a: Place, b: Place | undefined, tally: Tally): AsyncGenerator<Pair[]> {
   let pending: readonly Uint8Array[] | undefined;
   let first = true;
-  for await (const batch of rawFind(a.db, { collection: a.name, filter: {}, ...byId, batchSize })) {
+  for await (const batch of rawFind(a.db, { collection: a.uuid, filter: {}, ...byId, batchSize })) {
     if (pending) {
       yield* againstRange(pending, b, first ? undefined : idOf(pending[0]!), idOf(batch[0]!), tally);
       first = false;
@@ -61,7 +61,7 @@ async function* againstRange(
   if (b) {
     // Index bounds, not a filter: those reach across types.
     const bounds = { ...(from && { min: { _id: driverValue(from) } }), ...(to && { max: { _id: driverValue(to) } }) };
-    for await (const others of rawFind(b.db, { collection: b.name, filter: {}, ...byId, ...bounds, batchSize })) {
+    for await (const others of rawFind(b.db, { collection: b.uuid, filter: {}, ...byId, ...bounds, batchSize })) {
       for (const other of others) {
         tally.bytes += other.length;
         merge.take(other);

@@ -1,4 +1,4 @@
-import { Binary, type Timestamp } from 'mongodb';
+import { Binary, type CollectionInfo, type Timestamp } from 'mongodb';
 import { keyText } from '../../../shared/bson/key.ts';
 import { sameBytes, type BsonValue } from '../../../shared/bson/value.ts';
 import { field } from '../../../shared/bson/walk.ts';
@@ -83,6 +83,20 @@ export class CollectionCheck {
     yield* this.parentTouched();
   }
 
+  /** Whether its name leads to it no more, on either side: it was dropped, renamed or written over since this was made. */
+  async isGone(): Promise<boolean> {
+    const { branch, parent } = this.who;
+    const { db, name, parent: there } = this.collection;
+    if (await this.isElsewhere(branch, { db, name })) return true;
+    return parent !== undefined && there !== undefined && (await this.isElsewhere(parent.side, there));
+  }
+
+  private async isElsewhere({ client }: Side, { db, name }: { db: string; name: string }): Promise<boolean> {
+    const [found] = await client.db(db).listCollections<CollectionInfo>({ name }).toArray();
+    const { uuid } = found?.info ?? {};
+    return !uuid || !sameBytes(uuid.buffer, this.collection.uuid);
+  }
+
   /** What the branch changed is what its history says it left. */
   private async *touched(): AsyncGenerator<Finding[]> {
     const { branch } = this.who;
@@ -134,10 +148,11 @@ export class CollectionCheck {
   /** What neither touched is the same on both sides. */
   private async *untouched(): AsyncGenerator<Finding[]> {
     const { branch, parent } = this.who;
-    const { db, name, parent: there, touchedOnly } = this.collection;
+    const { db, parent: there, touchedOnly } = this.collection;
     if (touchedOnly) return;
-    const a = { db: branch.client.db(db), name };
-    const b = parent && there && { db: parent.side.client.db(there.db), name: there.name };
+    const uuid = new Binary(this.collection.uuid, 4);
+    const a = { db: branch.client.db(db), uuid };
+    const b = parent && there && { db: parent.side.client.db(there.db), uuid };
     for await (const pairs of differingPairs(a, b, this.tally)) {
       for (let from = 0; from < pairs.length; from += groupSize) {
         const keys = await this.unexplained(pairs.slice(from, from + groupSize));
@@ -271,13 +286,12 @@ export class CollectionCheck {
     const place = side === this.who.branch ? this.collection : this.collection.parent;
     if (!place) return new Map();
     const filter = { _id: { $in: keys.map(driverValue) } };
-    const query = { filter, batchSize: keys.length + 1 };
+    const query = { filter, batchSize: keys.length + 1, collection: new Binary(this.collection.uuid, 4) };
     const db = side.client.db(place.db);
-    const identity = new Binary(this.collection.uuid, 4);
-    const found = await rawFindAll(db, { ...query, collection: identity, atClusterTime: at }).catch(async () => {
+    const found = await rawFindAll(db, { ...query, atClusterTime: at }).catch(async () => {
       // A capped or just renamed collection has no past that could be read: then as it is now, and the history is asked only
       // when it knows of everything that was read, or what came in between would be taken for something it never saw.
-      const now = await rawFindAll(db, { ...query, collection: place.name });
+      const now = await rawFindAll(db, query);
       await settleNow(side);
       return now;
     });

@@ -1,4 +1,5 @@
 import { performance } from 'node:perf_hooks';
+import { MongoServerError } from 'mongodb';
 import type { Home } from '../home/home.ts';
 import type { BsonValue } from '../../../shared/bson/value.ts';
 import { openComparison } from './diff.ts';
@@ -32,6 +33,8 @@ export interface Verification {
   /** The first of both. */
   readonly differences: readonly Difference[];
   readonly unverified: readonly Unverified[];
+  /** Something did not stand still, or was not yet recorded: comparing again may tell more. */
+  readonly isUnsettled: boolean;
   readonly collections: number;
   readonly documents: number;
   /** Read of both sides. */
@@ -66,25 +69,32 @@ export async function verify(
 ): Promise<Verification> {
   const started = performance.now();
   const tally: Tally = { documents: 0, bytes: 0 };
-  const { checks, unverified } = await open(home, branch, parent);
+  const { checks, unverified, settled } = await open(home, branch, parent);
   const isWanted = ({ ns }: { readonly ns: string }) => options.ns === undefined || ns === options.ns;
   const wanted = checks.filter(({ collection }) => isWanted(collection));
   const left = unverified.filter(isWanted);
   const found: Finding[] = [];
-  let [branchDifferences, parentDifferences] = [0, 0];
+  let [branchDifferences, parentDifferences, isUnsettled] = [0, 0, !settled];
   for (const { who, collection } of wanted) {
     const check = new CollectionCheck(who, collection, tally, options.inTurn);
-    for await (const findings of check.run()) {
-      options.signal.throwIfAborted();
-      for (const finding of findings) {
-        if (finding.side === branch) branchDifferences += 1;
-        else parentDifferences += 1;
-        if (found.length < options.limit) found.push(finding);
+    try {
+      for await (const findings of check.run()) {
+        options.signal.throwIfAborted();
+        for (const finding of findings) {
+          if (finding.side === branch) branchDifferences += 1;
+          else parentDifferences += 1;
+          if (found.length < options.limit) found.push(finding);
+        }
+        options.onProgress?.({ documents: tally.documents, ns: collection.ns });
       }
-      options.onProgress?.({ documents: tally.documents, ns: collection.ns });
+    } catch (error) {
+      if (!(error instanceof MongoServerError) || !(await check.isGone())) throw error;
+      isUnsettled = true;
+      left.push({ ns: collection.ns, reason: 'It was dropped, renamed or written over while it was compared.' });
     }
     if (check.restless > 0) {
       const reason = `${check.restless} of its documents kept being written while they were compared.`;
+      isUnsettled = true;
       left.push({ ns: collection.ns, reason });
     }
   }
@@ -98,6 +108,7 @@ export async function verify(
       kind: kindOf(finding),
     })),
     unverified: left,
+    isUnsettled,
     collections: wanted.length,
     documents: tally.documents,
     bytes: tally.bytes,
@@ -113,14 +124,16 @@ function kindOf({ before, after, beforeUnknown }: Finding): Difference['kind'] {
 interface Opened {
   readonly checks: readonly { readonly who: Participants; readonly collection: VerifiedCollection }[];
   readonly unverified: readonly Unverified[];
+  /** All that had happened is in the histories. */
+  readonly settled: boolean;
 }
 
 async function open(home: Home, branch: Side, parent: Side | undefined): Promise<Opened> {
   if (!parent) {
-    await settleNow(branch);
+    const settled = await settleNow(branch);
     const collections = placesOf(await readCatalog(branch.client));
     const who = { branch, parent: undefined };
-    return { checks: collections.map((collection) => ({ who, collection })), unverified: [] };
+    return { checks: collections.map((collection) => ({ who, collection })), unverified: [], settled };
   }
   const { comparison, settled, adminChanged } = await openComparison(home, branch, parent);
   const unverified: Unverified[] = [];
@@ -146,6 +159,7 @@ async function open(home: Home, branch: Side, parent: Side | undefined): Promise
       ...onlyInParent(comparison, ours, theirs).map((collection) => ({ who: alone, collection })),
     ],
     unverified,
+    settled,
   };
 }
 
