@@ -5,7 +5,7 @@ import { touchedId } from '../home/touched-id.ts';
 import type { Home } from '../home/home.ts';
 import type { GapRecord } from '../home/records.ts';
 import { loadBaseCatalog } from './base-catalog.ts';
-import { hashAdmin, readCatalog, storeNamespace, storeOf, type Catalog, type CollectionSchema } from './catalog.ts';
+import { hashAdmin, readCatalog, storeOf, type Catalog, type CollectionSchema } from './catalog.ts';
 import {
   adminGap,
   pausedGaps,
@@ -23,7 +23,7 @@ import { Selection } from './selection.ts';
 import { SharedBase } from './shared-base.ts';
 import type { Side } from './side.ts';
 import { measurementDelta } from './measurements.ts';
-import { readByKey, splitNamespace } from './touched.ts';
+import { readByKey } from './touched.ts';
 
 /** Two branches of one family, both running. */
 export interface Relatives {
@@ -134,7 +134,7 @@ class Between {
     const uuid = bytesOf(mine);
     for (const [side, collection] of [[branch, mine] as const, [other, theirs] as const]) {
       if (!collection) continue;
-      for await (const group of keysIn(side, collection.db, splitNamespace(storeNamespace(collection))[1])) {
+      for await (const group of keysIn(side, { db: collection.db, uuid: bytesOf(collection) })) {
         for (const key of group) keys.set(keyText(key), { id: touchedId(uuid, key), uuid, key });
       }
     }

@@ -11,7 +11,7 @@ import { currentDocuments, imageBefore, type BackDocument, type Rewind } from '.
 import { dropsBetween } from './schema-history.ts';
 import { rawFind } from '../mongod/raw.ts';
 import type { Side } from './side.ts';
-import { readByKey, splitNamespace } from './touched.ts';
+import { readByKey } from './touched.ts';
 
 const pageDocuments = 500;
 
@@ -36,7 +36,7 @@ export class DroppedCollection {
   readonly hex: string;
   private readonly uuid: Uint8Array;
   readonly ns: string;
-  private readonly untouched: { readonly parent: Side; readonly ns: string; readonly atFork: ForkImages } | undefined;
+  private readonly untouched: { readonly parent: Side; readonly db: string; readonly atFork: ForkImages } | undefined;
   /** By touched id. */
   private readonly traces: ReadonlyMap<string, Trace>;
 
@@ -70,7 +70,7 @@ export class DroppedCollection {
       const cameBack = parent && (await dropsBetween(home, parent.record._id, 0, parent.capture.seq)).has(hex);
       if (!parent || !there || cameBack)
         return `${gone} the documents it held from the beginning are recorded nowhere.`;
-      untouched = { parent, ns: there.ns, atFork: await ForkImages.open(source, parent) };
+      untouched = { parent, db: there.db, atFork: await ForkImages.open(source, parent) };
     }
     for await (const page of marks(home, source.record._id, { after: 0, upTo: at.seq }, { o: 'import' })) {
       if (page.some(({ detail }) => detail?.['keys'] === false && importedInto(detail, ns)))
@@ -101,15 +101,14 @@ export class DroppedCollection {
       yield (await this.recorded(page)).flatMap(({ trace, then }) => (then ? [this.document(trace.key, then)] : []));
     }
     if (!this.untouched) return;
-    const { parent, ns, atFork } = this.untouched;
-    const [db, name] = splitNamespace(ns);
+    const { parent, db, atFork } = this.untouched;
     const known = new Set<string>();
     for (const ids of atFork.changedIds(this.uuid, pageDocuments)) {
       const keys = (await parent.history.touched.rows(ids)).map((row) => row.key);
       for (const key of keys) known.add(keyText(key));
       yield await this.fromParent(keys);
     }
-    for await (const keys of keysIn(parent, db, name)) {
+    for await (const keys of keysIn(parent, { db, uuid: this.uuid })) {
       yield await this.fromParent(keys.filter((key) => !known.has(keyText(key))));
     }
   }
@@ -118,7 +117,7 @@ export class DroppedCollection {
   private async *addedSince(seen: ReadonlySet<string>): AsyncGenerator<BackDocument[]> {
     const there = this.rewind.now.byUuid.get(this.hex);
     if (!there) return;
-    for await (const keys of keysIn(this.rewind.side, there.db, there.name)) {
+    for await (const keys of keysIn(this.rewind.side, { db: there.db, uuid: this.uuid })) {
       const fresh = keys.filter((key) => !seen.has(toBase64(touchedId(this.uuid, key))));
       const documents = fresh.map((key) => this.document(key, undefined));
       const now = await currentDocuments(this.rewind.side, this.rewind.now, documents);
@@ -128,10 +127,10 @@ export class DroppedCollection {
 
   /** Those of these keys that the branch never touched before the drop, as it had them from its parent. */
   private async fromParent(keys: readonly BsonValue[]): Promise<BackDocument[]> {
-    const { parent, ns, atFork } = this.untouched!;
+    const { parent, db, atFork } = this.untouched!;
     const untouched = keys.filter((key) => !this.traces.has(toBase64(touchedId(this.uuid, key))));
     const [current, recorded] = await Promise.all([
-      readByKey(parent, ns, untouched),
+      readByKey(parent, { db, uuid: this.uuid }, untouched),
       recordedOf(parent, this.uuid, untouched),
     ]);
     const images = await atFork.at(this.uuid, untouched, current, recorded);
@@ -224,8 +223,11 @@ function importedInto(detail: Readonly<Record<string, unknown>>, ns: string): bo
 }
 
 /** Every key of a collection, in groups. */
-export async function* keysIn(side: Pick<Side, 'client'>, db: string, name: string): AsyncGenerator<BsonValue[]> {
-  const query = { collection: name, filter: {}, projection: { _id: 1 }, batchSize: pageDocuments };
+export async function* keysIn(
+  side: Pick<Side, 'client'>,
+  { db, uuid }: { readonly db: string; readonly uuid: Uint8Array },
+): AsyncGenerator<BsonValue[]> {
+  const query = { collection: new Binary(uuid, 4), filter: {}, projection: { _id: 1 }, batchSize: pageDocuments };
   for await (const batch of rawFind(side.client.db(db), query)) {
     yield batch.flatMap((document) => field(document, '_id') ?? []);
   }

@@ -1,3 +1,4 @@
+import { Binary, MongoServerError } from 'mongodb';
 import { keyText } from '../../../shared/bson/key.ts';
 import type { BsonValue } from '../../../shared/bson/value.ts';
 import { field } from '../../../shared/bson/walk.ts';
@@ -5,12 +6,14 @@ import { touchedId } from '../home/touched-id.ts';
 import type { Home } from '../home/home.ts';
 import { rawFind } from '../mongod/raw.ts';
 import { forkSequence, touchedSince } from './parent-edits.ts';
-import { storeNamespace, storeOf } from './catalog.ts';
+import { storeOf } from './catalog.ts';
 import { likelyOrigin } from './schema.ts';
 import { settleNow } from './side.ts';
-import { baseOf, readByKey, splitNamespace, type Comparison } from './touched.ts';
+import { baseOf, readByKey, type Comparison } from './touched.ts';
 
 const batchSize = 500;
+/** NamespaceNotFound, QueryPlanKilled: how the server answers when a collection goes before, or while, it is read. */
+const goneCodes = new Set([26, 175]);
 
 interface ReplacedRow {
   _id: string;
@@ -34,29 +37,33 @@ export async function recordReplaced(home: Home, comparison: Comparison): Promis
     if (!there) continue;
     const known = await rows.findOne({ _id: branch.record._id, replaced: uuid }, { projection: { _id: 1 } });
     if (known) continue;
-    const was = { ns: storeNamespace(there), uuid: Buffer.from(origin, 'hex') };
-    await recordBases(comparison, was, { ns: collection.ns, uuid: Buffer.from(uuid, 'hex') });
+    const was = { db: there.db, uuid: Buffer.from(origin, 'hex') };
+    try {
+      await recordBases(comparison, was, { ns: collection.ns, uuid: Buffer.from(uuid, 'hex') });
+    } catch (error) {
+      // The parent has dropped it just now: what it held is known no more.
+      if (!(error instanceof MongoServerError) || !goneCodes.has(Number(error.code))) throw error;
+      continue;
+    }
     await rows.updateOne({ _id: branch.record._id }, { $addToSet: { replaced: uuid } });
   }
 }
 
-interface Place {
-  readonly ns: string;
-  readonly uuid: Uint8Array;
-}
-
 /** @param was what the parent's documents stand in; `now` is the branch's collection */
-async function recordBases(comparison: Comparison, was: Place, { ns: now, uuid }: Place): Promise<void> {
+async function recordBases(
+  comparison: Comparison,
+  { db, uuid: origin }: { readonly db: string; readonly uuid: Uint8Array },
+  { ns: now, uuid }: { readonly ns: string; readonly uuid: Uint8Array },
+): Promise<void> {
   const { branch, parent } = comparison;
-  const { ns, uuid: origin } = was;
   const reason = `${now} was made anew; what it held before was found by comparison.`;
   const removal =
     (await branch.history.changes.markRemoval(origin, now)) ??
     (await branch.capture.note('gap', { ns: now, detail: { reason, removed: true } }));
   const place = { uuid, removal };
   const seq = await forkSequence(comparison);
-  const [db, name] = splitNamespace(ns);
-  for await (const documents of rawFind(parent.client.db(db), { collection: name, filter: {}, batchSize })) {
+  const contents = { collection: new Binary(origin, 4), filter: {}, batchSize };
+  for await (const documents of rawFind(parent.client.db(db), contents)) {
     const present = new Map<string, { key: BsonValue; document: Uint8Array }>();
     for (const document of documents) {
       const key = field(document, '_id');
@@ -101,7 +108,8 @@ async function agreedBases(
   );
   const there = parentCatalog.byStore.get(Buffer.from(origin).toString('hex'));
   const unsure = rows.filter(({ base }) => !base).map(({ key }) => key);
-  const now = !there || unsure.length === 0 ? undefined : await readByKey(parent, storeNamespace(there), unsure);
+  const now =
+    !there || unsure.length === 0 ? undefined : await readByKey(parent, { db: there.db, uuid: origin }, unsure);
   return atFork.map(({ key, document }) => {
     const row = touched.get(keyText(key));
     if (!row) return { key, document };
