@@ -60,6 +60,7 @@ async function adoption(
   moments: number,
 ): Promise<string[]> {
   const main = await yard.client('main');
+  await dropCapped(main);
   const start = await snapshot(main);
   await yard.fork(name, { ttlMs: null, actor: 'one' });
   const original = await fingerprint(main);
@@ -82,6 +83,14 @@ async function adoption(
   }
   await yard.call('branches.discard', { branch: name, now: true });
   return problems;
+}
+
+/** The server takes no document of a capped collection in a transaction: an adoption leaves out those that both sides have. */
+async function dropCapped(main: MongoClient): Promise<void> {
+  for (const name of schemaDatabases) {
+    const capped = main.db(name).listCollections({ 'options.capped': true });
+    for await (const collection of capped) await main.db(name).dropCollection(collection.name);
+  }
 }
 
 async function startingData(random: Random, main: MongoClient): Promise<void> {
