@@ -1,7 +1,8 @@
 import { createServer } from 'node:net';
-import { chmod, writeFile } from 'node:fs/promises';
+import { chmod, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { resolveMongod } from '../../electron/engine/mongod/binary/resolve.ts';
 import { CommandYard } from '../harness/command.ts';
 import type { Ended } from '../harness/command.ts';
 import { timed } from '../harness/own-time.ts';
@@ -150,4 +151,29 @@ it('a server that is too old, or no server at all, is told in a sentence', async
     expect(err).toContain(`"code":"${code}"`);
     await other.close();
   }
+});
+
+it('a sandbox whose server does not come up leaves nothing but the server’s log, and the error says where that is', async () => {
+  const { path } = await resolveMongod({ dataDir: yard.data });
+  const broken = join(yard.data, '..', 'broken');
+  // Takes a file away from the clone: a real server on damaged files.
+  const script = await file(
+    'mongod-breaking',
+    `#!/bin/sh\n[ "$1" = --dbpath ] && [ -e '${broken}' ] && rm "$2/_mdb_catalog.wt"\nexec '${path}' "$@"\n`,
+  );
+  await chmod(script, 0o755);
+  const other = await CommandYard.open('data', { FORKYARD_MONGOD: script });
+  await other.run('branches');
+  await writeFile(broken, '');
+  const { code, out, err } = await other.run('fork', 'x', '--json');
+  expect({ code, out }).toEqual({ code: 1, out: '' });
+  const log = join(other.data, 'failed-server.log');
+  expect((JSON.parse(err) as { error: object }).error).toMatchObject({
+    code: 'mongod_failed',
+    hint: expect.stringContaining(log),
+  });
+  expect(await readFile(log, 'utf8')).toMatch(/"s":"[EF]"/);
+  await rm(broken);
+  expect(await other.run('fork', 'x')).toMatchObject({ code: 0 });
+  await other.close();
 });

@@ -115,8 +115,7 @@ async function make(workspace: Workspace, request: ForkRequest, signal: AbortSig
     };
   } catch (error) {
     steps.begin('taking away what was made');
-    await unmake(workspace, record._id, making);
-    throw error;
+    throw await unmake(workspace, record._id, making, error);
   } finally {
     steps.end();
   }

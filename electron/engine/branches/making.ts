@@ -1,4 +1,5 @@
-import { rm } from 'node:fs/promises';
+import { rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { MongoError, type MongoClient } from 'mongodb';
 import { ForkyardError } from '../../../shared/errors.ts';
@@ -57,12 +58,17 @@ function notReady(): ForkyardError {
   });
 }
 
-/** Takes away what there is of a branch in the making: process, files, history, row and what the log says of it. */
+/**
+ * Takes away what there is of a branch in the making: process, files, history, row and what the log says of it.
+ * @param error why; the server's own log is kept where it sends there
+ * @returns the error as the user is to be told it
+ */
 export async function unmake(
   workspace: Workspace,
   branchId: string,
   { server, client, entry, work }: Making,
-): Promise<void> {
+  error: unknown,
+): Promise<unknown> {
   const attached = workspace.live.get(branchId);
   if (attached) attached.stopping = true;
   await server?.kill().catch(() => undefined);
@@ -73,10 +79,28 @@ export async function unmake(
   workspace.live.delete(branchId);
   await branch?.release().catch(() => undefined);
   if (entry) await workspace.patiently(() => takeBack(workspace, branchId, entry));
-  await rm(branchFolder(workspace.data, branchId).root, { recursive: true, force: true });
+  const { root, log } = branchFolder(workspace.data, branchId);
+  const told = await keepLog(error, log, join(workspace.data, failedServerLog));
+  await rm(root, { recursive: true, force: true });
   await new History(workspace.home, branchId).drop().catch(() => undefined);
   await workspace.patiently(() => workspace.home.branches.deleteOne({ _id: branchId }));
   workspace.options.onBranches();
+  return told;
+}
+
+/** That of the last server which did not come up, for whoever looks for the cause. */
+const failedServerLog = 'failed-server.log';
+
+async function keepLog(error: unknown, log: string, kept: string): Promise<unknown> {
+  if (!(error instanceof ForkyardError) || !error.hint?.includes(log)) return error;
+  // On a disk that is full, or where the server wrote none, there is nothing to send anybody to.
+  const isKept = await rename(log, kept).then(
+    () => true,
+    () => false,
+  );
+  const { code, message, retry, details } = error;
+  const hint = isKept ? error.hint.replace(log, kept) : 'Try again.';
+  return new ForkyardError(code, message, { hint, retry, ...(details ? { details } : {}), cause: error });
 }
 
 /** What was ready, or may be for all anybody knows, is half made again: killed on the way, the next engine takes it away. */

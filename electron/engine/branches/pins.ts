@@ -53,8 +53,7 @@ async function make(workspace: Workspace, source: BranchRecord, name: string, si
     void noteForkSequence(workspace, frozen, workspace.live.get(source._id));
     return frozen as PinRecord;
   } catch (error) {
-    await unmake(workspace, record._id, making);
-    throw error;
+    throw await unmake(workspace, record._id, making, error);
   }
 }
 

@@ -83,8 +83,7 @@ async function make(
     return switched;
   } catch (error) {
     const made = await workspace.patiently(() => workspace.home.branches.findOne({ _id: fresh._id }));
-    if (made?.state === 'starting') await unmake(workspace, fresh._id, making);
-    throw error;
+    throw made?.state === 'starting' ? await unmake(workspace, fresh._id, making, error) : error;
   }
 }
 

@@ -64,14 +64,19 @@ it('a program that cannot be run is named', () => {
   expect(told(failed('EAGAIN')).message).toBe('spawn /opt/mongod EAGAIN.');
 });
 
-it('what is not known is told by the last errors of the log, or its last lines, and where the log is', () => {
+it('what is not known is told by the first errors of the log, or its last lines, and where the log is', () => {
   const log =
     line('I', 'Build info') + line('F', 'Error creating service context', { error: 'no key' }) + line('I', 'x');
   const { message, hint } = told(exited(1), log);
-  expect(message).toBe('it exited with code 1. Its last lines: Error creating service context no key.');
+  expect(message).toBe('it exited with code 1. Its errors: Error creating service context no key.');
   expect(hint).toBe('The whole log is in /data/main/mongod.log.');
   expect(told(exited(1), line('I', 'a') + line('I', 'b')).message).toBe('it exited with code 1. Its last lines: a; b.');
   expect(told(exited(1)).message).toBe('it exited with code 1.');
+  const abort =
+    line('F', 'Fatal assertion', { msgid: 40415 }) + line('F', '\n\n***aborting after fassert() failure\n\n');
+  expect(told(killed('SIGABRT'), line('E', 'Bad thing') + abort + abort).message).toBe(
+    'it was ended by SIGABRT. Its errors: Bad thing; Fatal assertion 40415; ***aborting after fassert() failure.',
+  );
   const listener = line('E', 'Error setting up listener', { error: { code: 9001, errmsg: 'Bad address' } });
   expect(told(exited(1), listener).message).toContain('Error setting up listener Bad address.');
 });

@@ -102,20 +102,28 @@ function notStarted(error: NodeJS.ErrnoException, binary: string): Cause {
   return { cause: error.message, hint };
 }
 
-/** How it ended, and the last things its log told, errors before the rest. */
+/** How it ended, and what its log told: its first errors, of which the others come, or where there are none its last lines. */
 function lastWords({ exit, log }: Start): string {
   const how = exit.signal ? `it was ended by ${exit.signal}` : `it exited with code ${exit.code}`;
   const messages = log.trimEnd().split('\n').flatMap(messageOf);
   const severe = messages.filter((message) => message.severe);
-  const tail = (severe.length > 0 ? severe : messages).slice(-3).map(({ text }) => text);
-  return tail.length === 0 ? how : `${how}. Its last lines: ${tail.join('; ')}`;
+  const told = severe.length > 0 ? severe.slice(0, 3) : messages.slice(-3);
+  if (told.length === 0) return how;
+  return `${how}. ${severe.length > 0 ? 'Its errors' : 'Its last lines'}: ${told.map(({ text }) => text).join('; ')}`;
+}
+
+interface Details {
+  readonly error?: unknown;
+  readonly msgid?: number;
 }
 
 function messageOf(line: string): { severe: boolean; text: string }[] {
   try {
-    const { s, msg = '', attr } = JSON.parse(line) as { s?: string; msg?: string; attr?: { error?: unknown } };
-    const error = attr?.error;
-    const detail = error === undefined ? '' : typeof error === 'string' ? error : errorText(error);
+    const { s, msg = '', attr } = JSON.parse(line) as { s?: string; msg?: string; attr?: Details };
+    const { error, msgid } = attr ?? {};
+    const why = error === undefined ? '' : typeof error === 'string' ? error : errorText(error);
+    // Where the server's own checks fail, the number alone says which.
+    const detail = [msgid ?? '', why].join(' ');
     const text = `${msg} ${detail}`.replace(/\s+/g, ' ').trim();
     return [{ severe: s === 'E' || s === 'F', text }];
   } catch {
