@@ -83,6 +83,8 @@ export class TestYard {
   async close(): Promise<void> {
     await this.closeClients();
     await this.engine.stop();
+    // It goes well the second time, and somebody will want to know of the first.
+    for (const line of this.log) if (line.includes('It is started once more')) console.warn(line);
     await rm(this.data, { recursive: true, force: true });
   }
 

@@ -187,11 +187,12 @@ it('PR-02: after kill -9 the next start takes its own servers over while their c
 
   // A server of somebody else's, started just like ours but elsewhere.
   const elsewhere = await mkdtemp(join(tmpdir(), 'fy-other-'));
-  const foreign = await startServer({ binary: await binary(), folder: serverFolder(elsewhere) });
+  const foreign = await startServer({ binary: await binary(), folder: serverFolder(elsewhere), log: () => undefined });
   // A server of a sandbox that the catalog does not know: cut off in the middle of its fork.
   const stray = await startServer({
     binary: await binary(),
     folder: branchFolder(yard.data, 'abcdefabcdef'),
+    log: () => undefined,
   });
   // A program that only names that folder.
   const bystander = otherProgram('--dbpath', branchFolder(yard.data, 'abcdefabcdef').db, '--port', '1');

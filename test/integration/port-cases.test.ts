@@ -65,7 +65,7 @@ it('PR-01: a server of somebody else’s that takes the port while ours is start
   await writeFile(slow, `#!/bin/sh\nwhile [ ! -e '${gate}' ]; do sleep 0.01; done\nexec '${binary}' "$@"\n`);
   await chmod(slow, 0o700);
   const folder = serverFolder(join(root, 'server'));
-  const starting = startServer({ binary: slow, folder });
+  const starting = startServer({ binary: slow, folder, log: () => undefined });
   const port = await vi.waitFor(async () => {
     const [pid] = [...(await serversIn(folder.root)).keys()];
     const args = (await readFile(`/proc/${pid}/cmdline`, 'utf8')).split('\0');

@@ -1,7 +1,12 @@
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { MongoClient } from 'mongodb';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { resolveMongod } from '../../electron/engine/mongod/binary/resolve.ts';
 import { serversUnder } from '../../electron/engine/mongod/identity.ts';
+import { serverFolder, startServer } from '../../electron/engine/mongod/server.ts';
 import { endTime } from '../harness/engine-client.ts';
 import { TestYard } from '../harness/in-process.ts';
 
@@ -128,4 +133,29 @@ it('a sandbox with changes that nobody reviewed waits as expired, also over a re
   expect((await yard.call('diff.get', { branch: 'unread' })).summary).toMatchObject([{ removed: 1 }]);
   const kept = await yard.call('branches.keep', { branch: 'unread' });
   expect(kept.branch.expiresAt).toBeUndefined();
+});
+
+it('a server that ends in a check of its own is started once more, and the log says so; twice is told', async () => {
+  const root = await mkdtemp(join(tmpdir(), 'fy-abort-'));
+  const { path } = await resolveMongod({ dataDir: root });
+  const binary = join(root, 'mongod');
+  const aborts = join(root, 'aborts');
+  // Ends by itself as often as the file has lines.
+  await writeFile(
+    binary,
+    `#!/bin/sh\nif [ -s '${aborts}' ]; then sed -i 1d '${aborts}'; kill -ABRT $$; fi\nexec '${path}' "$@"\n`,
+  );
+  await chmod(binary, 0o700);
+  const said: string[] = [];
+  const folder = serverFolder(join(root, 'server'));
+  const start = () => startServer({ binary, folder, log: (line) => said.push(line) });
+  try {
+    await writeFile(aborts, '1\n');
+    await (await start()).stop();
+    expect(said).toEqual(['The database server did not start: it was ended by SIGABRT. It is started once more.']);
+    await writeFile(aborts, '1\n2\n');
+    await expect(start()).rejects.toMatchObject({ code: 'mongod_failed' });
+  } finally {
+    await rm(root, { recursive: true, force: true });
+  }
 });

@@ -54,7 +54,7 @@ export class HomeServer {
       this.place.log('home ended; starting it again');
       const { folder, port } = this.server;
       const start = (signal: AbortSignal) =>
-        startServer({ binary: this.place.binary, folder, preferredPort: port, signal });
+        startServer({ binary: this.place.binary, folder, preferredPort: port, signal, log: this.place.log });
       for (let pauseMs = firstPauseMs; !closing.aborted; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
         try {
           await whileOpen(async (signal) => {
@@ -76,7 +76,7 @@ export class HomeServer {
 async function openServer(place: Place, credentials: EngineCredentials, left: readonly LeftServer[]): Promise<Server> {
   const folder = serverFolder(join(place.data, 'home'));
   const running = left.find(({ dbPath }) => dbPath === folder.db);
-  const start = { binary: place.binary, folder, oplogMB: 64 };
+  const start = { binary: place.binary, folder, oplogMB: 64, log: place.log };
   if (await needsFirstStart(folder)) {
     if (running) await stopLeft(running);
     return firstStart(folder, async () => {

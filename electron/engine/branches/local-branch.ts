@@ -145,6 +145,7 @@ export async function startBranchServer(
     cacheGB: yard.cacheMB() / 1024,
     ttl: record.ttlIndexes,
     signal,
+    log: yard.log,
   });
   try {
     const client = fresh ? await initiate(server, yard.credentials) : await reconfigure(server, yard.credentials);

@@ -36,6 +36,11 @@ export function startFailure(start: Start): ForkyardError {
   });
 }
 
+/** It ended itself in a check of its own, and nobody knows why. */
+export function isUnexplainedAbort(start: Start): boolean {
+  return start.exit.signal === 'SIGABRT' && knownCause(start) === undefined;
+}
+
 interface Cause {
   readonly cause: string;
   readonly hint: string;
