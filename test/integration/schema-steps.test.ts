@@ -136,6 +136,10 @@ it('a stored function is shown like any document, and told to stay where it is',
   expect(applied).toBe(0);
   expect(leftOut?.join(' ')).toContain('1 document of functions.system.js');
   expect(await main.collection('system.js').countDocuments()).toBe(0);
+  const back = await yard.call('restore.plan', { branch: 'functions', to: { seq: 0 } });
+  expect(back.checks.map(({ detail }) => detail)).toContainEqual(
+    expect.stringMatching(/functions\.system\.js stays as it is: the server makes it/),
+  );
 });
 
 it.each([

@@ -1,4 +1,4 @@
-import { documentValue, toBase64 } from '../../../shared/bson/value.ts';
+import { documentValue, fromBase64, toBase64 } from '../../../shared/bson/value.ts';
 import { documentName, firstOf } from '../../../shared/changes/explain.ts';
 import { ForkyardError } from '../../../shared/errors.ts';
 import { dropAgreement, storeAgreement } from '../changes/agreed.ts';
@@ -45,6 +45,8 @@ const named = {
 
 /** Data, change log, journal, the server's images and the history's: what a document of a plan is written to. */
 const writtenPerByte = 4;
+/** A plan that has become stale keeps the names of so many. */
+const mostMoved = 1_000;
 
 export interface Applied {
   readonly applied: number;
@@ -60,14 +62,14 @@ export interface Applied {
  */
 export async function applyPlan(context: ApplyContext, plan: PlanRecord): Promise<Applied> {
   const store = new PlanStore(context.home);
-  if (plan.state !== 'ready') throw notReady(plan);
+  if (plan.state !== 'ready') throw notReady(context.parent, plan);
   await context.disk.require(named[plan.kind], plan.bytes * writtenPerByte);
   const startSeq = context.parent.capture.seq;
   const started = await store.plans.updateOne(
     { _id: plan._id, state: 'ready' },
     { $set: { state: 'applying', startSeq, transactions: [], schemaAt: 0 } },
   );
-  if (started.modifiedCount === 0) throw notReady({ ...plan, state: 'applying' });
+  if (started.modifiedCount === 0) throw notReady(context.parent, { ...plan, state: 'applying' });
   const session = context.parent.client.startSession();
   const endWork = context.parent.capture.beginWork({
     session: sessionId(session),
@@ -80,12 +82,14 @@ export async function applyPlan(context: ApplyContext, plan: PlanRecord): Promis
   } catch (error) {
     // Whether the last transaction was committed is not known: the plan stays as it is until that is settled.
     if (isUnreachable(error)) throw error;
-    const partly = error instanceof PartlyApplied;
-    await store.plans.updateOne(
-      { _id: plan._id },
-      { $set: { state: partly ? 'partly' : error instanceof StalePlan ? 'stale' : 'ready' } },
-    );
-    throw error instanceof StalePlan ? stale(context.parent, plan, error.moved) : error;
+    if (error instanceof StalePlan) {
+      const moved = error.moved.map(({ ns, id }) => ({ ns, ...(id ? { id: toBase64(id) } : {}) }));
+      await store.plans.updateOne({ _id: plan._id }, { $set: { state: 'stale', moved: moved.slice(0, mostMoved) } });
+      throw stale(context.parent, plan, error.moved);
+    }
+    const state = error instanceof PartlyApplied ? 'partly' : 'ready';
+    await store.plans.updateOne({ _id: plan._id }, { $set: { state } });
+    throw error;
   } finally {
     endWork();
     await session.endSession();
@@ -241,7 +245,12 @@ function stale(parent: Side, plan: PlanRecord, moved: readonly Moved[]): Forkyar
   });
 }
 
-function notReady(plan: PlanRecord): ForkyardError {
+function notReady(parent: Side, plan: PlanRecord): ForkyardError {
+  const { state, moved } = plan;
+  if (state === 'stale' && moved) {
+    const known = moved.map(({ ns, id }) => ({ ns, ...(id === undefined ? {} : { id: fromBase64(id) }) }));
+    return stale(parent, plan, known);
+  }
   const why = {
     applied: 'was applied already',
     applying: 'is being applied',
@@ -249,7 +258,7 @@ function notReady(plan: PlanRecord): ForkyardError {
     partly: 'was applied in part',
     ready: '',
   };
-  return new ForkyardError('plan_stale', `The plan ${plan._id} ${why[plan.state]}.`, {
+  return new ForkyardError('plan_stale', `The plan ${plan._id} ${why[state]}.`, {
     hint: 'Compare again and make a new plan.',
     details: { moved: [] },
   });

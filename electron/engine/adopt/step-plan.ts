@@ -122,7 +122,10 @@ export class StepPlan {
   }
 
   private leaveOut(delta: SchemaDelta, why: string): void {
-    const detail = `${describe(delta)} is shown but not carried over by an adoption: ${why}.`;
+    const { branch, parent } = this.comparison;
+    // Both sides of a way back are the same branch.
+    const outcome = branch === parent ? 'stays as it is' : 'is shown but not carried over by an adoption';
+    const detail = `${describe(delta)} ${outcome}: ${why}.`;
     this.left.push({ name: 'schema', ok: false, detail });
   }
 

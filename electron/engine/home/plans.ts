@@ -120,6 +120,8 @@ export interface PlanRecord {
   /** What was wanted and is not carried over, a sentence each. */
   readonly leftOut?: readonly string[];
   readonly state: 'ready' | 'applying' | 'applied' | 'stale' | 'partly';
+  /** Of a stale one: what had moved, by id in base64, or a collection; at most a thousand of them. */
+  readonly moved?: readonly { readonly ns: string; readonly id?: string }[];
   /** What the log says once it is applied, where the kind alone does not tell. */
   readonly text?: string;
   /** The entry that this plan takes back. */
