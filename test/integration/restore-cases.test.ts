@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Double, Int32, type Document } from 'mongodb';
+import { Double, Int32, type CollectionInfo, type Document } from 'mongodb';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { ejson, id, one } from '../harness/bson.ts';
 import { TestYard } from '../harness/in-process.ts';
@@ -205,4 +205,42 @@ it('a plan to restore is stale when the branch moves, and changes nothing', asyn
   const refused = await yard.refusal('plan.apply', { plan: plan.plan });
   expect(refused).toMatchObject({ code: 'plan_stale', details: { moved: [{ ns: 'shop.products', id: id('p2') }] } });
   expect(await state('stale')).toEqual(now);
+});
+
+it('what collMod made of options is known at every moment: limits and lifetimes taken away, validation with and without a validator', async () => {
+  await yard.fork('options', { ttlMs: null });
+  const db = (await yard.client('options')).db('options');
+  const optionsIn = async (branch: string) => {
+    const found = await (await yard.client(branch)).db('options').listCollections<CollectionInfo>().toArray();
+    return found.map(({ name, options }) => [name, options] as const).sort(([a], [b]) => (a < b ? -1 : 1));
+  };
+  const validator = { $jsonSchema: { required: ['stock'] } };
+  const commands: Document[] = [
+    { create: 'clustered', clusteredIndex: { key: { _id: 1 }, unique: true }, collation: { locale: 'fr' } },
+    { collMod: 'clustered', expireAfterSeconds: 100 },
+    { collMod: 'clustered', expireAfterSeconds: 'off' },
+    { create: 'capped', capped: true, size: 10_000, collation: { locale: 'fr' } },
+    { collMod: 'capped', cappedMax: 5 },
+    { collMod: 'capped', cappedSize: 20_000 },
+    { collMod: 'capped', cappedMax: 0 },
+    { create: 'checked', validationAction: 'warn' },
+    { collMod: 'checked', validator },
+    { collMod: 'checked', validationLevel: 'moderate' },
+    { collMod: 'checked', validator: {} },
+    { collMod: 'checked', validator: { price: { $type: 'int' } }, validationAction: 'error' },
+  ];
+  const moments: { seq: number; then: Awaited<ReturnType<typeof optionsIn>> }[] = [];
+  for (const command of commands) {
+    await db.command(command);
+    moments.push({ seq: await lastSeq('options'), then: await optionsIn('options') });
+  }
+  for (const { seq } of moments) {
+    const { leftOut, checks } = await yard.call('restore.plan', { branch: 'options', to: { seq } });
+    expect({ seq, leftOut, failed: checks.filter(({ ok }) => !ok) }).toEqual({ seq, leftOut: undefined, failed: [] });
+  }
+  for (const { seq, then } of [moments[1]!, moments[4]!, moments[9]!]) {
+    await yard.call('restore.branch', { branch: 'options', to: { seq }, as: `options-${seq}` });
+    expect(await optionsIn(`options-${seq}`)).toEqual(then);
+    await yard.call('branches.discard', { branch: `options-${seq}`, now: true });
+  }
 });

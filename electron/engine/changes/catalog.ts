@@ -20,6 +20,8 @@ export interface CollectionSchema {
   readonly options: Uint8Array;
   /** `validator`, `validationLevel`, `validationAction`, in this order, where there is a validator. */
   readonly validation: Uint8Array | undefined;
+  /** `validationLevel` and `validationAction` of a collection without a validator: they count again once it gets one. */
+  readonly dormantValidation?: Uint8Array | undefined;
   /** Index specifications by name, `_id_` left out. Those of a time-series collection are its buckets'. */
   readonly indexes: ReadonlyMap<string, Uint8Array>;
   /** The server stores images for it. */
@@ -156,7 +158,9 @@ function parseCollection(entry: Uint8Array): Omit<CollectionSchema, 'ns' | 'db' 
 }
 
 /** Create options as they are compared: validation apart, identity and images left out. */
-export function splitOptions(all: readonly Element[]): Pick<CollectionSchema, 'options' | 'validation'> {
+export function splitOptions(
+  all: readonly Element[],
+): Pick<CollectionSchema, 'options' | 'validation' | 'dormantValidation'> {
   const hasValidator = all.some(({ name, value }) => name === 'validator' && value.length > 6);
   return {
     options: buildDocument(
@@ -165,12 +169,17 @@ export function splitOptions(all: readonly Element[]): Pick<CollectionSchema, 'o
       ),
     ),
     validation: hasValidator ? validationOf(all) : undefined,
+    dormantValidation: hasValidator
+      ? undefined
+      : buildDocument(all.filter(({ name }) => name !== 'validator' && validationFields.has(name))),
   };
 }
 
 /** A capped collection whose limit of documents was taken away by collMod has this one (seen on 6.0.5). */
+export const noLimit = 0x7fffffff;
+
 function isNoLimit(name: string, value: BsonValue): boolean {
-  return name === 'max' && wholeNumber(value) === 0x7fffffff;
+  return name === 'max' && wholeNumber(value) === noLimit;
 }
 
 /**
@@ -188,7 +197,7 @@ export function indexSpec(spec: Uint8Array): Uint8Array {
 }
 
 /** A number's value where it is a whole one of 32 bits. */
-function wholeNumber(value: BsonValue): number | undefined {
+export function wholeNumber(value: BsonValue): number | undefined {
   const view = new DataView(value.buffer, value.byteOffset + 1, value.length - 1);
   const number =
     value[0] === Type.Int32
@@ -201,7 +210,7 @@ function wholeNumber(value: BsonValue): number | undefined {
   return number !== undefined && (number | 0) === number ? number : undefined;
 }
 
-function int32(value: number): BsonValue {
+export function int32(value: number): BsonValue {
   const bytes = new Uint8Array(5);
   bytes[0] = Type.Int32;
   new DataView(bytes.buffer).setInt32(1, value, true);

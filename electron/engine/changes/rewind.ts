@@ -82,6 +82,7 @@ export class Rewind {
       dropsBetween(home, source.record._id, at.seq, upTo),
     ]);
     const unlike = unlikeServer(replayed!, now);
+    const { catalog, missing } = catalogThen(then!, replayed!, now, unlike);
     const rewind = new Rewind({
       home,
       source,
@@ -89,13 +90,19 @@ export class Rewind {
       upTo,
       side,
       now,
-      then: catalogThen(then!, replayed!, now, unlike),
+      then: catalog,
       drops,
     });
     for (const ns of unlike) {
       rewind.leaveOut({
         name: 'schema',
         detail: `What options and indexes ${ns} had then is not known; they stay as they are.`,
+      });
+    }
+    for (const ns of missing) {
+      rewind.leaveOut({
+        name: 'schema',
+        detail: `${ns} was there then and does not come back: what options and indexes it had is not known.`,
       });
     }
     await rewind.lookForGaps();
@@ -262,19 +269,29 @@ export function goneSeries(ns: string): LeftOut {
 }
 
 /** The moment's catalog, told in the server's own bytes where nothing changed since, and as it is now where unknown. */
-function catalogThen(then: Catalog, replayed: Catalog, now: Catalog, unlike: ReadonlySet<string>): Catalog {
+function catalogThen(
+  then: Catalog,
+  replayed: Catalog,
+  now: Catalog,
+  unlike: ReadonlySet<string>,
+): { readonly catalog: Catalog; readonly missing: readonly string[] } {
   const collections: CollectionSchema[] = [];
+  const unknown: string[] = [];
   const doubtful = (each: CollectionSchema) => unlike.has(each.ns);
   const actual = (each: CollectionSchema) =>
     each.uuid === undefined ? now.byNamespace.get(each.ns) : now.byUuid.get(each.uuid);
   for (const each of then.byNamespace.values()) {
     const later = each.uuid === undefined ? replayed.byNamespace.get(each.ns) : replayed.byUuid.get(each.uuid);
-    if (doubtful(each) || (later && doubtful(later))) continue;
+    if (doubtful(each) || (later && doubtful(later))) {
+      unknown.push(each.ns);
+      continue;
+    }
     collections.push(later === each ? (actual(each) ?? each) : each);
   }
   for (const each of now.byNamespace.values()) {
     const wasReplayed = each.uuid === undefined ? replayed.byNamespace.get(each.ns) : replayed.byUuid.get(each.uuid);
     if (doubtful(each) || (wasReplayed && doubtful(wasReplayed))) collections.push(each);
   }
-  return new Catalog(collections);
+  const catalog = new Catalog(collections);
+  return { catalog, missing: unknown.filter((ns) => !catalog.byNamespace.has(ns)) };
 }

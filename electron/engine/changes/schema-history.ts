@@ -3,7 +3,17 @@ import { buildDocument, elements, field, rawElement, type Element } from '../../
 import type { Home } from '../home/home.ts';
 import { schemaEvents, type SchemaEvent } from '../home/schema-events.ts';
 import { loadBaseCatalog } from './base-catalog.ts';
-import { bucketPrefix, Catalog, indexSpec, seriesOptions, splitOptions, type CollectionSchema } from './catalog.ts';
+import {
+  bucketPrefix,
+  Catalog,
+  indexSpec,
+  int32,
+  noLimit,
+  seriesOptions,
+  splitOptions,
+  wholeNumber,
+  type CollectionSchema,
+} from './catalog.ts';
 import { splitNamespace, uuidText } from './touched.ts';
 
 /**
@@ -197,16 +207,39 @@ function modified(before: CollectionSchema, description: Uint8Array): Collection
   const index = parts.find(({ name }) => name === 'index')?.value;
   if (index) return withIndex(before, index.subarray(1));
   const own = parts.filter(({ name }) => name !== 'changeStreamPreAndPostImages');
-  const renamed = own.map((part) => rawElement(cappedNames.get(part.name) ?? part.name, part.value));
-  const all = buildDocument([...elements(before.options), ...(before.validation ? elements(before.validation) : [])]);
-  return { ...before, ...splitOptions(elements(withFields(all, renamed))) };
+  const renamed = own.map((part) => cappedOption(part) ?? part);
+  const validation = before.validation ?? before.dormantValidation;
+  const all = buildDocument([...elements(before.options), ...(validation ? elements(validation) : [])]);
+  const after = elements(withFields(all, renamed)).filter(({ name, value }) => !isOff(name, value));
+  return { ...before, ...splitOptions(after.sort((a, b) => rankOf(a) - rankOf(b))) };
 }
 
-/** `collMod` and the catalog name these differently. */
-const cappedNames = new Map([
-  ['cappedSize', 'size'],
-  ['cappedMax', 'max'],
-]);
+/** How `collMod` takes the option away. */
+function isOff(name: string, value: BsonValue): boolean {
+  return name === 'expireAfterSeconds' && value[0] === Type.String;
+}
+
+/** The catalog has options in this order, whatever order they came in (seen on 6.0.5). */
+const optionOrder = [
+  ...['capped', 'size', 'max', 'storageEngine', 'indexOptionDefaults'],
+  ...['validator', 'validationLevel', 'validationAction'],
+  ...['collation', 'viewOn', 'pipeline', 'clusteredIndex', 'expireAfterSeconds', 'timeseries'],
+];
+
+function rankOf({ name }: Element): number {
+  const rank = optionOrder.indexOf(name);
+  return rank < 0 ? optionOrder.length : rank;
+}
+
+/** `collMod` and the catalog name and write these differently (seen on 6.0.5): sizes are multiples of 256 bytes. */
+function cappedOption({ name, value }: Element): Element | undefined {
+  const number = wholeNumber(value);
+  if (name === 'cappedMax')
+    return rawElement('max', number === undefined ? value : int32(number > 0 ? number : noLimit));
+  if (name !== 'cappedSize') return undefined;
+  const bytes = number === undefined ? undefined : Math.ceil(number / 256) * 256;
+  return rawElement('size', bytes === undefined || bytes > noLimit ? value : int32(bytes));
+}
 
 function withIndex(before: CollectionSchema, change: Uint8Array): CollectionSchema {
   const name = textOf(field(change, 'name'));
