@@ -163,17 +163,20 @@ it('a sandbox whose server does not come up leaves nothing but the server’s lo
   );
   await chmod(script, 0o755);
   const other = await CommandYard.open('data', { FORKYARD_MONGOD: script });
-  await other.run('branches');
-  await writeFile(broken, '');
-  const { code, out, err } = await other.run('fork', 'x', '--json');
-  expect({ code, out }).toEqual({ code: 1, out: '' });
-  const log = join(other.data, 'failed-server.log');
-  expect((JSON.parse(err) as { error: object }).error).toMatchObject({
-    code: 'mongod_failed',
-    hint: expect.stringContaining(log),
-  });
-  expect(await readFile(log, 'utf8')).toMatch(/"s":"[EF]"/);
-  await rm(broken);
-  expect(await other.run('fork', 'x')).toMatchObject({ code: 0 });
-  await other.close();
+  try {
+    await other.run('branches');
+    await writeFile(broken, '');
+    const { code, out, err } = await other.run('fork', 'x', '--json');
+    expect({ code, out }).toEqual({ code: 1, out: '' });
+    const log = join(other.data, 'failed-server.log');
+    expect((JSON.parse(err) as { error: object }).error).toMatchObject({
+      code: 'mongod_failed',
+      hint: expect.stringContaining(log),
+    });
+    expect(await readFile(log, 'utf8')).toMatch(/"s":"[EF]"/);
+    await rm(broken);
+    expect(await other.run('fork', 'x')).toMatchObject({ code: 0 });
+  } finally {
+    await other.close();
+  }
 });

@@ -1,4 +1,4 @@
-import type { MongoClient } from 'mongodb';
+import type { CollectionInfo, MongoClient } from 'mongodb';
 import { Type, documentBytes, stringValue, type BsonValue } from '../../../shared/bson/value.ts';
 import { buildDocument, elements, field, rawElement, type Element } from '../../../shared/bson/walk.ts';
 import { listCatalog } from '../mongod/catalog.ts';
@@ -95,6 +95,12 @@ const viewFields = new Set(['viewOn', 'pipeline', 'collation']);
 /** Of the buckets' options, what creates the time-series collection; the rest follows from it. */
 const seriesFields = new Set(['timeseries', 'expireAfterSeconds', 'collation', 'storageEngine']);
 
+/** The UUID of the collection that has the name now; a view or time-series collection has none of its own. */
+export async function uuidNamed(client: MongoClient, db: string, name: string): Promise<Uint8Array | undefined> {
+  const [found] = await client.db(db).listCollections<CollectionInfo>({ name }).toArray();
+  return found?.info?.uuid?.buffer;
+}
+
 /** What a server's `$listCatalog` says. */
 export function parseCatalog(entries: readonly Uint8Array[]): Catalog {
   const collections: CollectionSchema[] = [];
@@ -175,7 +181,7 @@ export function splitOptions(
   };
 }
 
-/** A capped collection whose limit of documents was taken away by collMod has this one (seen on 6.0.5). */
+/** The limit of documents of a capped collection whose limit was taken away by collMod (seen on 6.0.5). */
 export const noLimit = 0x7fffffff;
 
 function isNoLimit(name: string, value: BsonValue): boolean {

@@ -231,6 +231,8 @@ function rankOf({ name }: Element): number {
   return rank < 0 ? optionOrder.length : rank;
 }
 
+const maxInt32 = 0x7fffffff;
+
 /** `collMod` and the catalog name and write these differently (seen on 6.0.5): sizes are multiples of 256 bytes. */
 function cappedOption({ name, value }: Element): Element | undefined {
   const number = wholeNumber(value);
@@ -238,7 +240,7 @@ function cappedOption({ name, value }: Element): Element | undefined {
     return rawElement('max', number === undefined ? value : int32(number > 0 ? number : noLimit));
   if (name !== 'cappedSize') return undefined;
   const bytes = number === undefined ? undefined : Math.ceil(number / 256) * 256;
-  return rawElement('size', bytes === undefined || bytes > noLimit ? value : int32(bytes));
+  return rawElement('size', bytes === undefined || bytes > maxInt32 ? value : int32(bytes));
 }
 
 function withIndex(before: CollectionSchema, change: Uint8Array): CollectionSchema {

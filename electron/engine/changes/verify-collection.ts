@@ -1,4 +1,4 @@
-import { Binary, type CollectionInfo, type Timestamp } from 'mongodb';
+import { Binary, MongoServerError, type Timestamp } from 'mongodb';
 import { keyText } from '../../../shared/bson/key.ts';
 import { sameBytes, type BsonValue } from '../../../shared/bson/value.ts';
 import { field } from '../../../shared/bson/walk.ts';
@@ -6,6 +6,7 @@ import type { NoteFields } from '../capture/capture.ts';
 import { touchedId } from '../home/touched-id.ts';
 import type { TouchedRecord } from '../home/records.ts';
 import { driverValue, rawFindAll } from '../mongod/raw.ts';
+import { uuidNamed } from './catalog.ts';
 import { agrees, recordedOf, withLast, type ForkImages, type Recorded } from './fork-images.ts';
 import { differingPairs, type Pair, type Tally } from './lockstep.ts';
 import { touchedSince } from './parent-edits.ts';
@@ -62,6 +63,8 @@ export class CollectionCheck {
   private readonly inTurn: <T>(branchId: string, work: () => Promise<T>) => Promise<T>;
   /** Documents that never stood still long enough to be judged. */
   restless = 0;
+  /** It was dropped, renamed or written over on either side: the rest of it was not compared. */
+  isGone = false;
 
   constructor(
     who: Participants,
@@ -77,14 +80,19 @@ export class CollectionCheck {
 
   /** Yields after every group that was compared; by then the histories know what was found. */
   async *run(): AsyncGenerator<Finding[]> {
-    yield* this.touched();
-    yield* this.changedByParent();
-    yield* this.untouched();
-    yield* this.parentTouched();
+    try {
+      yield* this.touched();
+      yield* this.changedByParent();
+      yield* this.untouched();
+      yield* this.parentTouched();
+    } catch (error) {
+      if (!(error instanceof MongoServerError) || !(await this.hasGone())) throw error;
+      this.isGone = true;
+    }
   }
 
-  /** Whether its name leads to it no more, on either side: it was dropped, renamed or written over since this was made. */
-  async isGone(): Promise<boolean> {
+  /** Whether its name leads to it no more, on either side. */
+  private async hasGone(): Promise<boolean> {
     const { branch, parent } = this.who;
     const { db, name, parent: there } = this.collection;
     if (await this.isElsewhere(branch, { db, name })) return true;
@@ -92,9 +100,7 @@ export class CollectionCheck {
   }
 
   private async isElsewhere({ client }: Side, { db, name }: { db: string; name: string }): Promise<boolean> {
-    const [found] = await client.db(db).listCollections<CollectionInfo>({ name }).toArray();
-    const { uuid } = found?.info ?? {};
-    return !uuid || !sameBytes(uuid.buffer, this.collection.uuid);
+    return !sameBytes(await uuidNamed(client, db, name), this.collection.uuid);
   }
 
   /** What the branch changed is what its history says it left. */

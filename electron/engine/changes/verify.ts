@@ -1,5 +1,4 @@
 import { performance } from 'node:perf_hooks';
-import { MongoServerError } from 'mongodb';
 import type { Home } from '../home/home.ts';
 import type { BsonValue } from '../../../shared/bson/value.ts';
 import { openComparison } from './diff.ts';
@@ -77,18 +76,16 @@ export async function verify(
   let [branchDifferences, parentDifferences, isUnsettled] = [0, 0, !settled];
   for (const { who, collection } of wanted) {
     const check = new CollectionCheck(who, collection, tally, options.inTurn);
-    try {
-      for await (const findings of check.run()) {
-        options.signal.throwIfAborted();
-        for (const finding of findings) {
-          if (finding.side === branch) branchDifferences += 1;
-          else parentDifferences += 1;
-          if (found.length < options.limit) found.push(finding);
-        }
-        options.onProgress?.({ documents: tally.documents, ns: collection.ns });
+    for await (const findings of check.run()) {
+      options.signal.throwIfAborted();
+      for (const finding of findings) {
+        if (finding.side === branch) branchDifferences += 1;
+        else parentDifferences += 1;
+        if (found.length < options.limit) found.push(finding);
       }
-    } catch (error) {
-      if (!(error instanceof MongoServerError) || !(await check.isGone())) throw error;
+      options.onProgress?.({ documents: tally.documents, ns: collection.ns });
+    }
+    if (check.isGone) {
       isUnsettled = true;
       left.push({ ns: collection.ns, reason: 'It was dropped, renamed or written over while it was compared.' });
     }

@@ -11,7 +11,7 @@ import type { LocalBranch } from '../branches/local-branch.ts';
 import { settleAfterRestart } from '../branches/cut-off.ts';
 import { undoOnBranch } from '../branches/ways-back.ts';
 import { diffAgainst } from '../changes/against.ts';
-import { bucketsNamespace, shownNamespace, storeOf } from '../changes/catalog.ts';
+import { bucketsNamespace, shownNamespace, storeOf, uuidNamed } from '../changes/catalog.ts';
 import { computeDiff, openComparison } from '../changes/diff.ts';
 import { measurementDelta } from '../changes/measurements.ts';
 import type { SelectionInput } from '../changes/selection.ts';
@@ -307,12 +307,8 @@ async function hasItems(workspace: Context['workspace'], plan: PlanRecord): Prom
 
 /** A collection's UUID, which is what histories know it by. */
 export async function uuidOf(branch: LocalBranch, ns: string): Promise<Uint8Array | undefined> {
-  const uuidNamed = async (at: string) => {
-    const [db, name] = splitNamespace(at);
-    const [found] = await branch.client.db(db).listCollections({ name }).toArray();
-    return (found as { info?: { uuid?: { buffer: Uint8Array } } } | undefined)?.info?.uuid?.buffer;
-  };
+  const named = (at: string) => uuidNamed(branch.client, ...splitNamespace(at));
   // A time-series collection has none of its own.
-  const uuid = (await uuidNamed(ns)) ?? (await uuidNamed(bucketsNamespace(ns)));
+  const uuid = (await named(ns)) ?? (await named(bucketsNamespace(ns)));
   return uuid && Buffer.from(uuidText(uuid), 'hex');
 }

@@ -117,7 +117,6 @@ export class CrashYard {
   private async answers(of: string): Promise<boolean> {
     let client: MongoClient | undefined;
     try {
-      // One that is just being stopped is not waited for.
       client = new MongoClient(await this.engine.insideUri(of), { serverSelectionTimeoutMS: 1_000 });
       await client.db('admin').command({ ping: 1 });
       return true;
